@@ -1,0 +1,1 @@
+"""Bytes that try to break the decoders."""

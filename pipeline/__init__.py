@@ -1,0 +1,1 @@
+"""Histories, campaigns and topics at volume, on Spark."""

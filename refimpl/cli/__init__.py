@@ -1,0 +1,1 @@
+"""The `mqspec` command: the composition root, the only place that may import everything."""

@@ -1,0 +1,1 @@
+"""The normative pages, one a chapter."""

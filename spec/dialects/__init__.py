@@ -1,0 +1,1 @@
+"""Where implementations differ from the strict reference, as data."""

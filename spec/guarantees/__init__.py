@@ -1,0 +1,1 @@
+"""What histories must satisfy: one module a family of rules, incremental monitors, witnesses as data."""

@@ -1,0 +1,1 @@
+"""What happened: one event schema for every world, its codecs and its well-formedness."""

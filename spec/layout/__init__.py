@@ -1,0 +1,1 @@
+"""What lies on disk: bytes to values and back."""

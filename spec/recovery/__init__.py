@@ -1,0 +1,1 @@
+"""What a crashed store must become: bytes to the one legal recovered state."""

@@ -1,0 +1,1 @@
+"""The words of the domain: queues, messages, subscriptions, names, and integers with units."""

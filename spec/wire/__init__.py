@@ -1,0 +1,1 @@
+"""What travels: frames, headers, bodies, signatures."""
