@@ -1,0 +1,135 @@
+"""OWN: who may hold a queue.
+
+"Each queue is consumed by exactly one member" is false of every group that rebalances without
+agreement: when b joins, b's pass may take a queue up to one tick before a's pass gives it up,
+and both pull it meanwhile. What holds is this. Equal views give disjoint allocations that cover
+every queue (OWN-1). Two members never both hold a queue while their latest views are equal
+(OWN-2); no clock is needed to say so. When nothing changes for long enough, every queue has
+exactly one owner (OWN-3). And inside one client, an acquisition is the only one of its queue,
+and nothing is done on its behalf once it has ended (OWN-4).
+
+Events: `view` with the inputs of each pass, `own` and `disown` with tenure numbers, and for
+OWN-4 the effects that carry them.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from spec.guarantees.fold.tenure import Tenures
+from spec.guarantees.fold.view import Inputs, Views, derive_inputs
+from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.event import Event, queue_name
+from spec.history.kind import Kind
+from spec.override import override
+
+COVERING: Final = frozenset({"AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH"})
+"""Strategies that leave no queue out. The machine-room ones only promise disjointness."""
+
+PROMISES_NOTHING: Final = frozenset({"CONFIG"})
+"""A fixed list per member may overlap by intent."""
+
+
+class Partition(Monitor):
+    """OWN-1: equal views give disjoint results that cover the queues."""
+
+    rule: ClassVar = Rule(
+        "OWN-1", "guarantee.own.partition", frozenset({Kind.VIEW}), assumes=frozenset({"A1", "A2"})
+    )
+
+    def __init__(self, terms: Terms, folds: Folds) -> None:
+        super().__init__(terms, folds)
+        self._results: dict[tuple[str, str], dict[Inputs, dict[str, Event]]] = {}
+        """Group and topic to what each member computed from the same inputs."""
+
+    @override
+    def handlers(self) -> Mapping[Kind, Handler]:
+        return {Kind.VIEW: self.on_view}
+
+    def on_view(self, event: Event) -> None:
+        """Compare the result with those computed from equal inputs."""
+        if event.strategy in PROMISES_NOTHING:
+            return
+        inputs = derive_inputs(event)
+        by_inputs = self._results.setdefault((event.group, event.topic), {})
+        results = by_inputs.setdefault(inputs, {})
+        self._check(event, results)
+        for other_inputs in [known for known in by_inputs if known != inputs]:
+            by_inputs[other_inputs].pop(event.client, None)
+            if not by_inputs[other_inputs]:
+                del by_inputs[other_inputs]
+        results[event.client] = event
+
+    def _check(self, event: Event, results: Mapping[str, Event]) -> None:
+        self.exercised += 1
+        assigned = set(event.assigned)
+        foreign = assigned - set(event.queues)
+        if foreign:
+            self.report(
+                f"{event.client} assigned itself {min(foreign)}, which is not among the queues", event
+            )
+        if assigned and event.client not in event.members:
+            self.report(f"{event.client} assigned itself queues though it is not a listed member", event)
+        for client, other in results.items():
+            shared = assigned.intersection(other.assigned) if client != event.client else set()
+            if shared:
+                self.report(
+                    f"{client} and {event.client} both computed {min(shared)} from equal views", other, event
+                )
+        if event.strategy in COVERING and {*results, event.client} >= set(event.members):
+            covered = assigned.union(
+                *(other.assigned for name, other in results.items() if name != event.client)
+            )
+            for queue in sorted(set(event.queues) - covered):
+                self.report(
+                    f"no member computed {queue} for itself from equal views", *results.values(), event
+                )
+
+
+class OneOwnerPerView(Monitor):
+    """OWN-2: two members with equal views never both hold a queue."""
+
+    rule: ClassVar = Rule(
+        "OWN-2",
+        "guarantee.own.same-view-one-owner",
+        frozenset({Kind.VIEW, Kind.OWN, Kind.DISOWN}),
+        assumes=frozenset({"A1", "A2"}),
+    )
+
+    def __init__(self, terms: Terms, folds: Folds) -> None:
+        super().__init__(terms, folds)
+        self._views = folds.get(Views)
+        self._tenures = folds.get(Tenures)
+
+    @override
+    def handlers(self) -> Mapping[Kind, Handler]:
+        return {Kind.OWN: self.on_own, Kind.VIEW: self.on_view}
+
+    def on_own(self, event: Event) -> None:
+        """The new holder must not share its view with another holder."""
+        self.exercised += 1
+        self._check(event, event.client)
+
+    def on_view(self, event: Event) -> None:
+        """The view may have become equal to another's while both hold a queue."""
+        for name in event.queues:
+            broker, _, number = name.rpartition(":")
+            queue = (event.topic, broker, int(number))
+            held = self._tenures.live.get((event.group, queue), {}).get(event.client)
+            if held is not None:
+                self._check(held.own, event.client)
+
+    def _check(self, own: Event, client: str) -> None:
+        holders = self._tenures.live[own.group, own.queue_key]
+        if own.mode == "broadcast" or len(holders) < 2:  # noqa: PLR2004 - two owners
+            return
+        mine = self._views.latest.get((client, own.group, own.topic))
+        for other, tenure in holders.items():
+            theirs = self._views.latest.get((other, own.group, own.topic))
+            if other == client or mine is None or theirs is None:
+                continue
+            queue = queue_name(own.broker, own.queue)
+            if mine[1] == theirs[1]:
+                summary = f"{client} and {other} both hold {own.topic} {queue} with equal views"
+                self.report(summary, tenure.own, own, theirs[0], mine[0])
+            else:
+                self.explain("two owners with different views")
