@@ -28,6 +28,9 @@ def _derive_terms(declaration: Declaration) -> Terms:
 
 
 def _excuse(rule: Rule, declaration: Declaration) -> tuple[Verdict, str] | None:
+    difference = DIALECTS[declaration.dialect].differs.get(rule.clause)
+    if difference is not None:
+        return Verdict.NOT_APPLICABLE, f"{declaration.dialect} promises less: {difference}"
     unseen = rule.needs - declaration.observes
     if unseen:
         return Verdict.NOT_OBSERVABLE, f"the recorder does not see {', '.join(sorted(unseen))}"

@@ -42,7 +42,10 @@ class Constants:
     scheduling_delay_ms: int = 1_000
     """How much later than decided a call may begin."""
     cursor_flush_ms: int = 10_000
+    delay_bound_ms: int = 600_000
+    """How long past its due time a delayed message may wait, before it is delivered or put aside."""
     retry_limit: int = 16
+    half_check_ms: int = 60_000
     half_check_limit: int = 15
 
 
@@ -108,15 +111,14 @@ def decode_declaration(text: str) -> Declaration:
     unknown = value.keys() - {"observes", "assumes", "dialect", "durability", "constants"}
     if unknown:
         raise Rejection(CLAUSE, 0, f"unknown declaration {', '.join(sorted(unknown))}")
+    words = _decode_words(value.get("observes", list(Kind)), "observes")
     try:
-        observes = frozenset(
-            Kind(word) for word in _decode_words(value.get("observes", list(Kind)), "observes")
-        )
+        observes = frozenset(map(Kind, words))
     except ValueError as error:
         raise Rejection(CLAUSE, 0, f"observes names an unknown kind: {error}") from error
     base = Declaration(observes)
     dialect, durability = value.get("dialect", base.dialect), value.get("durability", base.durability)
-    if not isinstance(dialect, str) or durability not in {"sync", "async"}:
+    if not isinstance(dialect, str) or durability not in ("sync", "async"):
         raise Rejection(CLAUSE, 0, "dialect must be a name, durability must be sync or async")
     return Declaration(
         observes=observes,

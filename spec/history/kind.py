@@ -104,14 +104,15 @@ FORMS: Final[Mapping[Kind, Form]] = {
     Kind.FAULT: Form("something from outside disturbs the node or its links; `cause` says what", ("cause",)),
     Kind.HEAL: Form("the disturbance named in `cause` is over", ("cause",)),
     Kind.RPC: Form("a request to `broker` did not succeed; `cause` names it", ("client", "outcome", "cause")),
-    Kind.TICK: Form("one round of the periodic service named in `cause` is over", ("cause", "outcome")),
-    Kind.SERVERS: Form("the client is configured with the name servers in `members`", ("client", "members")),
-    Kind.REGISTER: Form(
-        "a name server stored a broker's registration", ("broker", "address", "replica", "version")
+    Kind.TICK: Form(
+        "one round of the periodic service named in `cause` is over; the next is due at `due_ms`",
+        ("cause", "outcome", "due_ms"),
     ),
+    Kind.SERVERS: Form("the client is configured with the name servers in `members`", ("client", "members")),
+    Kind.REGISTER: Form("a name server stored a broker's registration", ("broker", "address", "replica")),
     Kind.UNREGISTER: Form(
         "a name server was asked to forget a registration; ok if it did",
-        ("broker", "address", "replica", "version", "outcome"),
+        ("broker", "address", "replica", "outcome"),
     ),
     Kind.ROUTE: Form(
         "the name server `address` told the client the queues of a topic",

@@ -7,11 +7,12 @@
 A line is a time, the observing node, a kind, then columns as `name=value`. A bare word with `@`
 is a queue (topic@broker:number); any other bare word is the group. Lists are separated by
 commas. `client` may be left out when it is the node. Times end in `ms` or `s`. Sequence numbers
-follow the lines. `#` begins a comment. The first line may be `declare name=value ...`, where
-`observes` takes `all`, `all-but:kind,kind` or a list of kinds, and other names are declared
-constants; without it everything is observed under the default terms.
+follow the lines. A `#` at the start of a word begins a comment. The first line may be
+`declare name=value ...`, where `observes` takes `all`, `all-but:kind,kind` or a list of kinds,
+and other names are declared constants; without it everything is observed under the default terms.
 """
 
+import re
 from dataclasses import fields, replace
 from typing import Final
 
@@ -22,6 +23,7 @@ from spec.history.well_formed import checked
 from spec.rejection import Rejection
 
 CLAUSE: Final = "history.notation.one-event-a-line"
+_COMMENT: Final = re.compile(r"(?:^|\s)#")
 _CONSTANTS: Final = frozenset(constant.name for constant in fields(Constants))
 
 
@@ -143,7 +145,7 @@ def parse_history(text: str, run: str = "example") -> list[Event]:
     declaration = Declaration(frozenset(Kind))
     events: list[Event] = []
     for number, line in enumerate(text.splitlines(), start=1):
-        words = line.partition("#")[0].split()
+        words = _COMMENT.split(line)[0].split()
         if words[:1] == ["declare"]:
             declaration = _parse_declaration(words[1:], number)
         elif words:

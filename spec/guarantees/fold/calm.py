@@ -14,10 +14,10 @@ from spec.history.event import Event
 from spec.history.kind import Kind
 from spec.override import override
 
-DISTURBANCES: Final = (
-    Kind.UP,
-    Kind.DOWN,
-    Kind.RPC,
+FAULTS: Final = (Kind.UP, Kind.DOWN, Kind.RPC)
+"""A node came or went, or a request did not succeed."""
+
+CHANGES: Final = (
     Kind.UNREGISTER,
     Kind.DELETE,
     Kind.JOIN,
@@ -26,6 +26,7 @@ DISTURBANCES: Final = (
     Kind.RESET,
     Kind.SERVERS,
 )
+"""Somebody changed what the nodes are to agree on."""
 
 
 class Calm(Fold):
@@ -34,6 +35,7 @@ class Calm(Fold):
     def __init__(self, terms: Terms, folds: Folds) -> None:
         super().__init__(terms, folds)
         self.disturbed_at_ms: int | None = None
+        self.failed_at_ms: int | None = None
         self._acting: set[tuple[str, str]] = set()
         self._registered: set[tuple[str, str, str, int]] = set()
         self._routes: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -41,27 +43,31 @@ class Calm(Fold):
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
         return {
-            Kind.BEGIN: self.on_disturbance,
-            **dict.fromkeys(DISTURBANCES, self.on_disturbance),
+            **dict.fromkeys(FAULTS, self.on_failure),
+            **dict.fromkeys(CHANGES, self.on_change),
             Kind.FAULT: self.on_fault,
             Kind.HEAL: self.on_heal,
             Kind.REGISTER: self.on_register,
             Kind.ROUTE: self.on_route,
         }
 
-    def on_disturbance(self, event: Event) -> None:
+    def on_change(self, event: Event) -> None:
         """The calm starts anew."""
         self.disturbed_at_ms = event.time_ms
 
+    def on_failure(self, event: Event) -> None:
+        """Something did not work; the calm starts anew."""
+        self.disturbed_at_ms = self.failed_at_ms = event.time_ms
+
     def on_fault(self, event: Event) -> None:
-        """A fault acts until its `heal`, or until its node stops being there to heal."""
+        """A fault acts until its `heal`."""
         self._acting.add((event.node, event.cause))
-        self.disturbed_at_ms = event.time_ms
+        self.on_failure(event)
 
     def on_heal(self, event: Event) -> None:
         """The fault no longer acts; the calm starts anew."""
         self._acting.discard((event.node, event.cause))
-        self.disturbed_at_ms = event.time_ms
+        self.on_failure(event)
 
     def on_register(self, event: Event) -> None:
         """A registration disturbs when it is new; repeating it does not."""
@@ -80,3 +86,7 @@ class Calm(Fold):
     def is_calm_since(self, since_ms: int) -> bool:
         """Whether nothing disturbed the run after `since_ms` and no fault is acting."""
         return not self._acting and (self.disturbed_at_ms is None or self.disturbed_at_ms <= since_ms)
+
+    def is_faultless_since(self, since_ms: int) -> bool:
+        """Whether everything worked after `since_ms`, though members and routes may have changed."""
+        return not self._acting and (self.failed_at_ms is None or self.failed_at_ms <= since_ms)
