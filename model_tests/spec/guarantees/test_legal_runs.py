@@ -1,0 +1,57 @@
+"""No rule reports a history in which nothing went wrong, however little of it was seen."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_tests.legal_run import LegalRun
+from spec.guarantees.catalogue import MONITORS
+from spec.guarantees.judge import judge_history
+from spec.guarantees.verdict import Verdict, Witness
+from spec.history.declaration import Declaration, encode_declaration
+from spec.history.event import Event
+from spec.history.kind import Kind
+from spec.history.well_formed import checked
+
+SEEDS = range(12)
+CALM = LegalRun(1, is_eventful=False).run(120)
+EVENTFUL = LegalRun(2).run(300)
+
+
+def find_witnesses(events: list[Event]) -> list[Witness]:
+    return [witness for judgement in judge_history(events) for witness in judgement.witnesses]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_legal_run_violates_nothing(seed: int) -> None:
+    events = LegalRun(seed).run(300)
+    assert list(checked(events)) == events
+    assert find_witnesses(events) == []
+
+
+def test_same_seed_gives_the_same_history() -> None:
+    assert LegalRun(2).run(300) == EVENTFUL
+
+
+def test_legal_run_exercises_the_headline_rules() -> None:
+    held = {judgement.rule for judgement in judge_history(EVENTFUL) if judgement.verdict is Verdict.HELD}
+    assert {"OWN-1", "OWN-2", "STO-1", "STO-3", "DLY-1", "DLY-2", "LIV-1", "LIV-2"} <= held
+
+
+@given(st.sampled_from([CALM, EVENTFUL]), st.data())
+def test_legal_run_seen_from_the_middle_violates_nothing(events: list[Event], data: st.DataObject) -> None:
+    first = data.draw(st.integers(1, len(events)))
+    last = data.draw(st.integers(first, len(events)))
+    assert find_witnesses([events[0], *events[first:last]]) == []
+
+
+@given(st.sampled_from([CALM, EVENTFUL]), st.frozensets(st.sampled_from(list(Kind))))
+def test_legal_run_seen_by_a_partial_recorder_violates_nothing(
+    events: list[Event], unseen: frozenset[Kind]
+) -> None:
+    begin = events[0]._replace(detail=encode_declaration(Declaration(frozenset(Kind) - unseen)))
+    seen = [event for event in events[1:] if event.kind not in unseen]
+    assert find_witnesses([begin, *seen]) == []
+    judged = {judgement.rule: judgement.verdict for judgement in judge_history([begin, *seen])}
+    for monitor in MONITORS:
+        assert (judged[monitor.rule.id] is Verdict.NOT_OBSERVABLE) == bool(monitor.rule.needs & unseen)
