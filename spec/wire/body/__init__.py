@@ -1,0 +1,1 @@
+"""The bodies of requests and answers that are not messages: typed records and their JSON."""

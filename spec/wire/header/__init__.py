@@ -1,0 +1,1 @@
+"""The fields of each operation and of its answer: typed records and their texts."""
