@@ -1,1 +1,1 @@
-"""What a broker decides: leases, offsets, membership, long polls, pull outcomes, retries, delays, transactions."""
+"""What a broker decides: leases, offsets, membership, holds, pulls, sends, retries, delays, transactions."""

@@ -1,0 +1,117 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec.broker.access import (
+    ANY,
+    DENY,
+    PUBLISH,
+    SUBSCRIBE,
+    Account,
+    derive_needed_permissions,
+    is_account_permitted,
+    is_address_trusted,
+    is_permitted,
+    parse_permission,
+)
+from spec.wire.code import RequestCode
+
+
+@pytest.mark.clause("broker.access.unknown-text-denies")
+def test_permission_texts() -> None:
+    texts = ("PUB", " SUB ", "PUB|SUB", "SUB|PUB", "DENY", "pub", "PUB|", "", None)
+    both = PUBLISH | SUBSCRIBE
+    assert [parse_permission(text) for text in texts] == [PUBLISH, SUBSCRIBE, both, both, *[DENY] * 5]
+
+
+@pytest.mark.clause("broker.access.denial-wins")
+def test_denial_outweighs_and_any_is_met_by_either() -> None:
+    assert [is_permitted(PUBLISH, owned) for owned in (0, PUBLISH, SUBSCRIBE, PUBLISH | DENY)] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert [is_permitted(ANY, owned) for owned in (0, PUBLISH, SUBSCRIBE, DENY)] == [False, True, True, False]
+
+
+@pytest.mark.clause("broker.access.needed-by-code", "broker.access.batch-is-checked")
+@pytest.mark.parametrize(
+    ("code", "topic_right", "group_right"),
+    [
+        (RequestCode.SEND_MESSAGE, PUBLISH, None),
+        (RequestCode.SEND_MESSAGE_V2, PUBLISH, None),
+        (RequestCode.SEND_BATCH_MESSAGE, PUBLISH, None),
+        (RequestCode.CONSUMER_SEND_MSG_BACK, PUBLISH, SUBSCRIBE),
+        (RequestCode.PULL_MESSAGE, SUBSCRIBE, SUBSCRIBE),
+        (RequestCode.QUERY_MESSAGE, SUBSCRIBE, None),
+        (RequestCode.HEART_BEAT, SUBSCRIBE, SUBSCRIBE),
+        (RequestCode.UPDATE_CONSUMER_OFFSET, SUBSCRIBE, SUBSCRIBE),
+        (RequestCode.UNREGISTER_CLIENT, None, SUBSCRIBE),
+        (RequestCode.GET_CONSUMER_LIST_BY_GROUP, None, SUBSCRIBE),
+        (RequestCode.GET_MAX_OFFSET, None, None),
+    ],
+)
+def test_needed_rights_by_request(
+    code: RequestCode, topic_right: int | None, group_right: int | None
+) -> None:
+    rights = {"T": topic_right, "%RETRY%G": group_right}
+    expected = {name: right for name, right in rights.items() if right is not None}
+    assert derive_needed_permissions(code, ("T",), ("G",)) == expected
+
+
+@pytest.mark.clause("broker.access.batch-is-checked")
+def test_4_9_3_lets_a_batch_pass() -> None:
+    assert derive_needed_permissions(RequestCode.SEND_BATCH_MESSAGE, ("T",), (), checks_batch=False) == {}
+
+
+@pytest.mark.clause("broker.access.admin-only")
+def test_only_an_administrator_changes_the_broker() -> None:
+    user = Account(default_topic_permission=PUBLISH | SUBSCRIBE)
+    refused = {int(code) for code in RequestCode if not is_account_permitted(user, code, {})}
+    assert refused == {17, 25, 200, 207, 215}
+    assert all(is_account_permitted(Account(is_admin=True), code, {"T": PUBLISH}) for code in RequestCode)
+
+
+@pytest.mark.clause("broker.access.default-permission")
+def test_unlisted_topics_and_groups_have_the_defaults() -> None:
+    account = Account(
+        default_topic_permission=DENY, default_group_permission=SUBSCRIBE, permissions={"T": SUBSCRIBE}
+    )
+    pull = RequestCode.PULL_MESSAGE
+    assert is_account_permitted(account, pull, {"T": SUBSCRIBE, "%RETRY%G": SUBSCRIBE})
+    assert not is_account_permitted(account, pull, {"U": SUBSCRIBE, "%RETRY%G": SUBSCRIBE})
+
+
+@pytest.mark.clause("broker.access.white-list")
+@pytest.mark.parametrize(
+    ("pattern", "address", "is_trusted"),
+    [
+        ("*", "10.0.0.1", True),
+        ("*", "::1", True),
+        ("*.*.*.*", "10.0.0.1", True),
+        ("", "10.0.0.1", False),
+        (" ", "10.0.0.1", False),
+        ("10.0.0.1", "10.0.0.1", True),
+        ("10.0.0.1", "10.0.0.11", False),
+        ("10.0.0.1,10.0.0.2", "10.0.0.2", True),
+        ("10.0.0.1,10.0.0.2", "10.0.0.3", False),
+        ("10.0.0.{1,20}", "10.0.0.20", True),
+        ("10.0.0.{1,20}", "10.0.0.2", False),
+        ("10.0.*.*", "10.0.7.9", True),
+        ("10.0.*.*", "10.1.7.9", False),
+        ("10.0.1-9.*", "10.0.9.1", True),
+        ("10.0.1-9.*", "10.0.10.1", False),
+        ("10.0.0.x", "10.0.0.1", False),
+        ("10.0.0", "10.0.0.1", False),
+        ("10.0.0.1", "not an address", False),
+    ],
+)
+def test_white_list_entries(pattern: str, address: str, *, is_trusted: bool) -> None:
+    assert is_address_trusted(pattern, address) is is_trusted
+
+
+@pytest.mark.clause("broker.access.white-list")
+@given(pattern=st.text(max_size=20), address=st.text(max_size=20))
+def test_any_texts_give_an_answer(pattern: str, address: str) -> None:
+    assert is_address_trusted(pattern, address) in (True, False)

@@ -1,0 +1,242 @@
+"""Transactions: a half message that nobody sees until its producer has decided.
+
+The promise: a half message is resolved (committed or rolled back), or it will be checked again,
+or it has visibly exceeded its limits. No cursor passes it otherwise.
+
+How it works: the half message is stored in a topic of its own. A decision stores the final message
+(on commit) and then an operation record that names the half message's queue offset. A check round
+walks the half topic; what has no operation record and is old enough is asked for. Before asking,
+the half message is appended once more, so that the cursor may pass the old place: the new place is
+what the producer is told, and what a later round will find.
+
+Why it can fail: the same time predicate evaluated twice with two clock reads can say "still immune"
+and then "no longer immune, nothing to do"; the cursor moves and the transaction is forgotten. So a
+round reads the clock once and every rule here gets that one `now`.
+
+What is allowed: a check for a message whose decision arrives at the same moment; the second decision
+finds the half message by its new place and is stored again. Producers and consumers must bear that.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, NamedTuple
+
+from spec.values.property import REAL_QUEUE_ID, REAL_TOPIC
+from spec.values.system_flag import TRANSACTION_MASK, TransactionType
+from spec.values.units import Milliseconds, QueueOffset
+from spec.wire.code import ResponseCode
+
+CHECK_LIMIT: Final = 15
+"""Apache's `transactionCheckMax`: checks before a half message is given up."""
+
+AGE_LIMIT_MS: Final = Milliseconds(72 * 3_600_000)
+"""Half messages older than the log's retention (72 h) are given up."""
+
+IMMUNITY_MS: Final = Milliseconds(6_000)
+"""Apache's `transactionTimeOut`: nobody is asked about a younger half message."""
+
+CHECK_PERIOD_MS: Final = Milliseconds(60_000)
+"""Apache's `transactionCheckInterval`."""
+
+OPERATION_BATCH: Final = 32
+"""Operation records that a round reads at a time."""
+
+_SECONDS_DIGITS: Final = 18
+"""A longer number of seconds does not fit in 64 bits of milliseconds or is beyond any use."""
+
+OPERATION_TAG: Final = "d"
+"""The tag of an operation record: this half message is done."""
+
+
+def derive_half_properties(properties: Mapping[str, str], topic: str, queue_id: int) -> dict[str, str]:
+    """The properties of a half message: where it will go is kept in them.
+
+    Clause: broker.transaction.half-is-hidden
+    """
+    return {**properties, REAL_TOPIC: topic, REAL_QUEUE_ID: str(queue_id)}
+
+
+def set_transaction_bits(system_flag: int, kind: TransactionType) -> int:
+    """The flag with its transaction bits replaced: none for a half message, commit for a final one.
+
+    Clauses: broker.transaction.half-is-hidden, broker.transaction.final-message
+    """
+    return system_flag & ~TRANSACTION_MASK | kind
+
+
+class Half(NamedTuple):
+    """What a decision is compared with: the half message as it was stored."""
+
+    producer_group: str
+    queue_offset: int
+    log_position: int
+
+
+class Decision(NamedTuple):
+    """What a producer says about its half message."""
+
+    producer_group: str
+    queue_offset: int
+    log_position: int
+    kind: int
+
+
+def check_decision(decision: Decision, half: Half | None, *, is_slave: bool = False) -> ResponseCode | None:
+    """The refusal of a decision, or None when it is carried out (or, for "unknown", ignored).
+
+    Clauses: broker.transaction.decision-matches-half, broker.transaction.slave-refuses
+    """
+    if is_slave:
+        return ResponseCode.SLAVE_NOT_AVAILABLE
+    if decision.kind == TransactionType.NONE:
+        return None
+    is_same = half is not None and decision[:3] == tuple(half)
+    return None if is_same else ResponseCode.SYSTEM_ERROR
+
+
+class Resolution(Enum):
+    """What a decision makes the broker do, in this order."""
+
+    IGNORE = "ignore"
+    STORE_THEN_FINISH = "store the final message, then the operation record"
+    FINISH = "store the operation record"
+
+
+def derive_resolution(kind: int) -> Resolution | None:
+    """What an accepted decision leads to; None for a number that is no decision.
+
+    Clauses: broker.transaction.commit-stores-first, broker.transaction.unknown-is-ignored
+    """
+    return {
+        int(TransactionType.NONE): Resolution.IGNORE,
+        int(TransactionType.COMMIT): Resolution.STORE_THEN_FINISH,
+        int(TransactionType.ROLLBACK): Resolution.FINISH,
+    }.get(kind)
+
+
+def encode_operation(half_offset: int) -> bytes:
+    """The body of an operation record: the half message's queue offset in decimal.
+
+    Clause: broker.transaction.operation-record
+    """
+    return str(half_offset).encode()
+
+
+class Step(Enum):
+    """What a check round does with the half message at its cursor."""
+
+    SKIP = "decided: pass it"
+    GIVE_UP = "move it to the topic of exceeded checks, then pass it"
+    STOP = "too young: end the round here"
+    DEFER = "immune by its own wish: append it again, then pass it"
+    CHECK = "append it again, then ask a producer and pass it"
+    READ_ON = "the operation records read so far do not decide: read more, stay"
+
+
+_PASSING: Final = (Step.SKIP, Step.GIVE_UP, Step.DEFER, Step.CHECK)
+
+
+@dataclass(frozen=True, slots=True)
+class HalfState:
+    """What a round knows of one half message; all times by the broker's clock except the birth."""
+
+    born_at_ms: int
+    stored_at_ms: int
+    check_times: int = 0
+    immunity_ms: int | None = None
+    """The message's own immunity, if it asked for one."""
+    is_decided: bool = False
+    """An operation record that names it has been read."""
+
+
+class Round(NamedTuple):
+    """A check round: one clock reading, and what is known of the operation records."""
+
+    started_at_ms: int
+    now_ms: int
+    newest_operation_born_ms: int | None = None
+    """Birth of the last operation record of the last read; None when that read found none."""
+
+
+def is_given_up(half: HalfState, now_ms: int) -> bool:
+    """Whether a half message has used up its checks or its time.
+
+    Clause: broker.transaction.limits
+    """
+    return half.check_times >= CHECK_LIMIT or now_ms - half.born_at_ms > AGE_LIMIT_MS
+
+
+def is_check_needed(half: HalfState, current: Round, immunity_ms: int) -> bool:
+    """Whether the operation records read so far suffice to say that the half message is undecided.
+
+    Clauses: broker.transaction.check-needed, broker.transaction.no-check-before-records
+    """
+    age_ms = current.now_ms - half.born_at_ms
+    if current.newest_operation_born_ms is None:
+        return age_ms > immunity_ms or age_ms < 0
+    return age_ms < 0 or current.newest_operation_born_ms - current.started_at_ms > IMMUNITY_MS
+
+
+def is_too_young(half: HalfState, current: Round) -> bool:
+    """Whether a round ends in front of the half message: stored after its start, or within the immunity.
+
+    Clause: broker.transaction.immunity
+    """
+    is_immune = half.immunity_ms is None and 0 <= current.now_ms - half.born_at_ms < IMMUNITY_MS
+    return is_immune or half.stored_at_ms >= current.started_at_ms
+
+
+def decide_check(half: HalfState, current: Round) -> Step:
+    """What a round does with one half message.
+
+    Clauses: broker.transaction.immunity, broker.transaction.limits, broker.transaction.check-needed
+    """
+    if half.is_decided:
+        return Step.SKIP
+    if is_given_up(half, current.now_ms):
+        return Step.GIVE_UP
+    if is_too_young(half, current):
+        return Step.STOP
+    if half.immunity_ms is not None and current.now_ms - half.born_at_ms < half.immunity_ms:
+        return Step.DEFER
+    immunity_ms = IMMUNITY_MS if half.immunity_ms is None else half.immunity_ms
+    if is_check_needed(half, current, immunity_ms):
+        return Step.CHECK
+    # With one clock reading a round, a half message at the very end of its immunity waits for the next one.
+    return Step.STOP if current.newest_operation_born_ms is None else Step.READ_ON
+
+
+def advance_half_cursor(cursor: int, step: Step, *, is_stored: bool) -> QueueOffset:
+    """The half topic's cursor after a step; it passes a half message only when what replaces it is stored.
+
+    `is_stored` says whether the append that the step asks for (if any) was acknowledged.
+
+    Clause: broker.transaction.cursor-passes-nothing-open
+    """
+    needs_append = step in (Step.GIVE_UP, Step.DEFER, Step.CHECK)
+    is_passed = step in _PASSING and (is_stored or not needs_append)
+    return QueueOffset(cursor + 1 if is_passed else cursor)
+
+
+def advance_operation_cursor(cursor: int, finished: frozenset[int]) -> QueueOffset:
+    """The operation topic's cursor: past the unbroken run of records whose half message was passed.
+
+    Clause: broker.transaction.operation-cursor
+    """
+    while cursor in finished:
+        cursor += 1
+    return QueueOffset(cursor)
+
+
+def derive_immunity_ms(text: str | None) -> Milliseconds | None:
+    """The immunity a message asks for by its property (in seconds); None when it has no such property.
+
+    A text that is no number, or a negative one, asks for the broker's own immunity time.
+
+    Clause: broker.transaction.own-immunity
+    """
+    if text is None:
+        return None
+    is_number = text.isascii() and text.isdigit() and len(text) <= _SECONDS_DIGITS
+    return Milliseconds(int(text) * 1000) if is_number else IMMUNITY_MS
