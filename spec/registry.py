@@ -90,7 +90,7 @@ def _parse_clause(chapter: str, name: str, line: int, block: str) -> Clause:
         return ClausePageError(f"{chapter}.md:{line}: clause {name}: {what}")
 
     if not _ID.fullmatch(name):
-        raise fail("an id is two to four lower-case words in kebab case, joined by dots")
+        raise fail("an id is three or four lower-case words in kebab case, joined by dots")
     fields = dict(_FIELD.findall(block))
     if list(fields) != ["level", "side", "when", "source"]:
         raise fail("expected the lines level, side, when, source in this order")

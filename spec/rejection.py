@@ -23,6 +23,16 @@ class Rejection(ValueError):
         """One line: where, what, and by which clause."""
         return f"at {self.position}: {self.reason} [{self.clause}]"
 
+    @override
+    def __eq__(self, other: object) -> bool:
+        """Equal when they refuse the same thing at the same place."""
+        return isinstance(other, Rejection) and self.args == other.args
+
+    @override
+    def __hash__(self) -> int:
+        """By what is refused, where and why."""
+        return hash(self.args)
+
     def shifted(self, distance: int) -> "Rejection":
         """The same refusal, seen from an input in which this one starts `distance` further on."""
         return Rejection(self.clause, self.position + distance, self.reason)

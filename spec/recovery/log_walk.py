@@ -1,0 +1,187 @@
+"""Reading the log again, record by record, to find its end.
+
+The end of the log is written nowhere. It is where the first thing stands that is not a record:
+zeros, or bytes that a crash left half written. A blank record leads to the next file. Everything
+behind the end is cut off, and has to be made zero before the store takes new messages: a record
+that was cut off is still a good record, and a new one that happens to end just before it would
+bring it back at the next recovery.
+
+The reference looks closer than Apache: a record must state the position at which it stands, and
+a blank record must cover exactly the rest of its file. And since the CRC covers the body alone, a
+write that was torn behind the body leaves a record of the right size whose topic or properties
+are zeros. Nobody was told that such a record is stored, so the log ends before it.
+"""
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Final, NamedTuple
+
+from spec.layout.record_walk import Stop, StopKind, read_next
+from spec.layout.stored_message import BLANK_SIZE, StoredMessage
+from spec.recovery.store_file import LoadedFile
+from spec.rejection import Rejection
+from spec.values.units import ByteCount, CommitLogPosition
+
+WINDOW_SIZE: Final = 1024 * 1024
+"""How much of a file is read at once; a record that is larger is read whole."""
+
+
+class TornText(Enum):
+    """Which record is taken for half written when its topic or properties hold the character U+0000."""
+
+    LAST_RECORD = "the last one before the end of the log"
+    ANY_RECORD = "any: for a store whose broker refuses such properties"
+    NO_RECORD = "none: Apache"
+
+
+class Scrutiny(NamedTuple):
+    """How closely a record is looked at."""
+
+    check_crc: bool = True
+    check_position: bool = True
+    check_blank_size: bool = True
+    accept_v2: bool = False
+    torn_text: TornText = TornText.LAST_RECORD
+
+
+REFERENCE: Final = Scrutiny()
+APACHE: Final = Scrutiny(check_position=False, check_blank_size=False, torn_text=TornText.NO_RECORD)
+"""As Apache 4.9.x with checkCRCOnRecover, its default."""
+
+
+class LogEnd(NamedTuple):
+    """Where the log ends, and what was found there."""
+
+    position: CommitLogPosition
+    kind: StopKind
+    refusal: Rejection | None
+
+
+def _needs_more(item: StoredMessage | Stop, have: int) -> bool:
+    """Whether a stop may only mean that the window ends here, with `have` bytes behind the place."""
+    if not isinstance(item, Stop):
+        return False
+    is_cut = item.refusal is not None and item.refusal.clause == "store.record.whole"
+    return have < BLANK_SIZE or is_cut
+
+
+def _check_place(item: StoredMessage | Stop, at: int, position: int) -> StoredMessage | Stop:
+    if isinstance(item, Stop):
+        return item
+    if item.position != position:
+        reason = f"the record states position {item.position} and stands at {position}"
+    elif item.queue_id < 0 or item.queue_offset < 0:
+        reason = f"the record states queue {item.queue_id} and offset {item.queue_offset}"
+    else:
+        return item
+    return Stop(at, StopKind.DAMAGED, Rejection("recovery.log.record-states-its-place", at, reason))
+
+
+class _Window:
+    """The part of a file that is in memory: from `base` on."""
+
+    def __init__(self, file: LoadedFile) -> None:
+        self.file = file
+        self.base = 0
+        self.data = b""
+
+    def widen(self, at: int) -> bool:
+        """Whether more bytes from `at` on are now there than before."""
+        have = len(self.data) - (at - self.base)
+        stated = int.from_bytes(self.data[at - self.base :][:4], "big")
+        wanted = min(self.file.size - at, max(WINDOW_SIZE, stated))
+        if wanted <= have:
+            return False
+        self.base, self.data = at, self.file.read(at, wanted)
+        return len(self.data) > have
+
+    def read_next(self, at: int, scrutiny: Scrutiny) -> StoredMessage | Stop:
+        """What stands at `at`, by the bytes that are there."""
+        item = read_next(
+            self.data,
+            at - self.base,
+            remaining=self.file.size - at if scrutiny.check_blank_size else None,
+            check_crc=scrutiny.check_crc,
+            accept_v2=scrutiny.accept_v2,
+        )
+        if _needs_more(item, len(self.data) - (at - self.base)) and self.widen(at):
+            return self.read_next(at, scrutiny)
+        if isinstance(item, Stop):
+            return Stop(at, item.kind, item.refusal.shifted(self.base) if item.refusal else None)
+        return _check_place(item, at, self.file.start + at) if scrutiny.check_position else item
+
+
+def walk_file(file: LoadedFile, scrutiny: Scrutiny = REFERENCE) -> Iterator[StoredMessage | Stop]:
+    """The records of one file, then exactly one Stop; `at` counts from the file's start.
+
+    Clauses: recovery.log.ends-at-first-non-record, recovery.log.record-states-its-place
+    """
+    window = _Window(file)
+    at = 0
+    while True:
+        item = window.read_next(at, scrutiny)
+        yield item
+        if isinstance(item, Stop):
+            return
+        at += item.size
+
+
+def has_torn_text(record: StoredMessage) -> bool:
+    """Whether zeros stand in the topic or the properties.
+
+    Clause: recovery.log.torn-text
+    """
+    return "\0" in record.topic or "\0" in record.property_text
+
+
+def derive_stale_tail(end: int, file_size: int) -> ByteCount:
+    """How many bytes behind the end of the log have to be made zero: the rest of its file.
+
+    Clause: recovery.log.tail-is-zeroed
+    """
+    return ByteCount(-end % file_size)
+
+
+def _end_before(position: int) -> LogEnd:
+    refusal = Rejection("recovery.log.torn-text", position, "zeros stand in the topic or the properties")
+    return LogEnd(CommitLogPosition(position), StopKind.DAMAGED, refusal)
+
+
+def _iter_log(
+    files: Sequence[LoadedFile], first: int, scrutiny: Scrutiny
+) -> Iterator[tuple[int, StoredMessage] | LogEnd]:
+    """The records with the positions at which they stand, then one LogEnd."""
+    end = LogEnd(CommitLogPosition(0), StopKind.END, None)
+    for file in files[first:]:
+        at = file.start
+        for item in walk_file(file, scrutiny):
+            if isinstance(item, Stop):
+                end = LogEnd(at, item.kind, item.refusal)
+            else:
+                yield at, item
+                at = CommitLogPosition(at + item.size)
+        if end.kind is not StopKind.BLANK:
+            break
+    yield end
+
+
+def walk_log(
+    files: Sequence[LoadedFile], first: int, scrutiny: Scrutiny = REFERENCE
+) -> Iterator[StoredMessage | LogEnd]:
+    """The records from file number `first` on, then exactly one LogEnd.
+
+    Clauses: recovery.log.ends-at-first-non-record, recovery.log.blank-leads-on, recovery.log.torn-text
+    """
+    held: tuple[int, StoredMessage] | None = None
+    for item in _iter_log(files, first, scrutiny):
+        is_torn = held is not None and has_torn_text(held[1])
+        is_last = isinstance(item, LogEnd) and scrutiny.torn_text is TornText.LAST_RECORD
+        if held is not None and is_torn and (is_last or scrutiny.torn_text is TornText.ANY_RECORD):
+            yield _end_before(held[0])
+            return
+        if held is not None:
+            yield held[1]
+        if isinstance(item, LogEnd):
+            yield item
+            return
+        held = item
