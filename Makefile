@@ -3,8 +3,25 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PACKAGES := spec refimpl model_tests fuzz pipeline
 
-.PHONY: setup conform test lint types contracts unit interop bench nightly docs clean
+.DEFAULT_GOAL := lanes
+.PHONY: lanes setup conform test lint types contracts unit matrix interop bench nightly docs clean
+
+lanes:
+	@echo "make conform    judge the reference by captures, a store and the clauses' examples; write the report"
+	@echo "make test       everything that must hold: lint, types, contracts, unit, matrix"
+	@echo "make lint       ruff: rules and format"
+	@echo "make types      mypy, strict"
+	@echo "make contracts  CrossHair: the theorems, then the wrong variants they must refute"
+	@echo "make unit       pytest: units, properties, vectors, clause examples"
+	@echo "make matrix     which clause is evaluated by which layer; runs contracts and unit first"
+	@echo "make interop    real peers (none are wired yet)"
+	@echo "make bench      the published figures"
+	@echo "make nightly    long budgets: many examples, then mutation of the rules"
+	@echo "make docs       the clauses as out/clauses.json and out/clauses.txt"
+	@echo "make setup      the environment in .venv; every lane does this when needed"
+	@echo "make clean      remove what the lanes wrote, keep the environment"
 
 setup: $(READY)
 
@@ -16,3 +33,43 @@ $(READY): pyproject.toml requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+conform: $(READY)
+	$(BIN)/python -m model_tests.conform
+
+test: lint types contracts unit matrix
+
+lint: $(READY)
+	$(BIN)/ruff check $(PACKAGES)
+	$(BIN)/ruff format --check $(PACKAGES)
+
+types: $(READY)
+	$(BIN)/mypy
+
+contracts: $(READY)
+	$(BIN)/python -m model_tests.contracts
+	$(BIN)/python -m model_tests.contracts --self-test
+
+unit: $(READY)
+	$(BIN)/pytest -q -n 2 --evaluations=out/evaluations/pytest.json
+
+matrix: contracts unit
+	$(BIN)/python -m model_tests.matrix
+
+interop:
+	@echo "interop: no peers are wired yet; nothing was run"
+
+bench: $(READY)
+	$(BIN)/python -m model_tests.bench
+
+nightly: $(READY)
+	$(BIN)/pytest -q -n 2 --hypothesis-profile=nightly
+	$(BIN)/python -m model_tests.mutation values wire layout recovery group broker nameserver guarantees --minutes 15
+
+docs: $(READY)
+	@mkdir -p out
+	$(BIN)/mqspec clauses --json > out/clauses.json
+	$(BIN)/mqspec clauses > out/clauses.txt
+	@echo "docs: out/clauses.json, out/clauses.txt; the pages are spec/clauses/*.md"
+
+clean:
+	rm -rf out .mypy_cache .pytest_cache .ruff_cache .hypothesis

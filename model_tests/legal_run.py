@@ -364,9 +364,8 @@ class LegalRun:
         else:
             self._note(Kind.END, member, place, tenure, **call, status="retry")
             self._send_back(member, place, tenure, offset)
-        highest = max(tenure.pending)
         del tenure.pending[offset]
-        local = min(tenure.pending, default=highest + 1)
+        local = min(tenure.pending, default=tenure.cursor)
         if local != tenure.local:
             tenure.local = local
             self._note(Kind.LOCAL, member, place, tenure, offset=local)

@@ -1,0 +1,1 @@
+"""The CrossHair lane: theorems about the real rules, confirmed within written bounds."""

@@ -1,0 +1,1 @@
+"""The figures that are published, measured as ratios and rates in one run."""
