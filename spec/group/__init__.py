@@ -1,1 +1,1 @@
-"""What a consumer group decides: allocation, rebalance, start position, process queue, flow control, order."""
+"""What a consumer group decides: allocation, rebalance, start position, process queue, flow control."""
