@@ -6,5 +6,7 @@ from spec.history.notation import parse_history
 
 def verdict_of(rule: str, history: str) -> str:
     """What the rule says about the history, which is written in the notation."""
-    verdicts = {judgement.rule: judgement.verdict.value for judgement in judge_history(parse_history(history))}
+    verdicts = {
+        judgement.rule: judgement.verdict.value for judgement in judge_history(parse_history(history))
+    }
     return verdicts[rule]

@@ -24,7 +24,13 @@ def _derive_terms(declaration: Declaration) -> Terms:
         raise Rejection(
             "history.run.declares-terms", 0, f"unknown dialect {declaration.dialect!r}; known are {known}"
         )
-    return Terms(declaration.constants, declaration.assumes, dialect.holes, declaration.durability)
+    return Terms(
+        declaration.constants,
+        declaration.assumes,
+        dialect.holes,
+        declaration.durability,
+        declaration.observes,
+    )
 
 
 def _excuse(rule: Rule, declaration: Declaration) -> tuple[Verdict, str] | None:
@@ -57,7 +63,9 @@ class Judge:
                 self._monitors.append(monitor(terms, self.folds))
             else:
                 self._excused.append(Judgement(self.run, monitor.rule.id, excuse[0], 0, 0, (), {}, excuse[1]))
+        self._order = {monitor.rule.id: position for position, monitor in enumerate(monitors)}
         self._dispatch = self._derive_dispatch()
+        self.step(begin)
 
     def _derive_dispatch(self) -> dict[Kind, tuple[Handler, ...]]:
         tables = [
@@ -82,10 +90,7 @@ class Judge:
         for monitor in self._monitors:
             monitor.finish(self.now_ms)
         judgements = [*self._excused, *(monitor.judge(self.run) for monitor in self._monitors)]
-        return sorted(judgements, key=lambda judgement: _ORDER[judgement.rule])
-
-
-_ORDER = {monitor.rule.id: position for position, monitor in enumerate(MONITORS)}
+        return sorted(judgements, key=lambda judgement: self._order[judgement.rule])
 
 
 def judge_history(events: Iterable[Event], monitors: Sequence[type[Monitor]] = MONITORS) -> list[Judgement]:

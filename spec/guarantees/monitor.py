@@ -47,6 +47,8 @@ class Terms:
     assumes: frozenset[str]
     holes: frozenset[Hole]
     durability: str
+    observes: frozenset[Kind] = frozenset()
+    """What the recorder sees, for the parts of a rule that only some recorders allow to judge."""
 
 
 class Fold(ABC):

@@ -44,6 +44,21 @@ class OffsetSet:
         self._starts[first:last] = [start]
         self._ends[first:last] = [end]
 
+    def cut(self, end: int) -> None:
+        """No offset at or above `end` is in the set any more."""
+        while self._starts and self._starts[-1] >= end:
+            self._starts.pop()
+            self._ends.pop()
+        if self._ends and self._ends[-1] > end:
+            self._ends[-1] = end
+
+    def coarsen(self, limit: int) -> None:
+        """The set has at most `limit` intervals; its lowest gaps are filled if it had more."""
+        surplus = len(self._starts) - limit
+        if surplus > 0:
+            del self._starts[1 : surplus + 1]
+            del self._ends[:surplus]
+
     def lowest_missing(self, start: int) -> int:
         """The lowest offset at or above `start` that is not in the set."""
         place = bisect_right(self._starts, start) - 1

@@ -37,7 +37,12 @@ class Tenures(Fold):
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
-        return {Kind.OWN: self.on_own, Kind.DISOWN: self.on_disown, Kind.DOWN: self.on_down}
+        return {
+            Kind.OWN: self.on_own,
+            Kind.DISOWN: self.on_disown,
+            Kind.DOWN: self.on_down,
+            Kind.UP: self.on_down,
+        }
 
     def on_own(self, event: Event) -> None:
         """A tenure begins; it replaces what the fold knew of this client and queue."""
@@ -55,7 +60,7 @@ class Tenures(Fold):
             self._end(holder, tenure, event)
 
     def on_down(self, event: Event) -> None:
-        """A node that stops ends every tenure it still had."""
+        """A node that stops, or starts anew, ends every tenure it still had."""
         for holder in sorted(self.held_by_node.pop(event.node, ())):
             tenure = self.latest[holder]
             if tenure.is_live:

@@ -26,13 +26,13 @@ class Views(Fold):
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
-        return {Kind.VIEW: self.on_view, Kind.DOWN: self.on_down}
+        return {Kind.VIEW: self.on_view, Kind.DOWN: self.on_down, Kind.UP: self.on_down}
 
     def on_view(self, event: Event) -> None:
         """The member's view is this one from now on."""
         self.latest[event.client, event.group, event.topic] = (event, derive_inputs(event))
 
     def on_down(self, event: Event) -> None:
-        """A node that stops has no view any more."""
+        """A node that stops, or starts anew, has no view any more."""
         for key in [key for key, (view, _) in self.latest.items() if view.node == event.node]:
             del self.latest[key]
