@@ -138,7 +138,7 @@ class CustodyTransferred(Monitor):
 
     def _check_attempt(self, event: Event, failure: _Failure, holding: Holding) -> None:
         expected = failure.end.attempt + 1
-        if holding.own.mode in ORDERED or ABSENT in (event.attempt, failure.end.attempt):
+        if holding.own.mode == ORDERED or ABSENT in (event.attempt, failure.end.attempt):
             return
         if not expected - failure.refusals <= event.attempt <= expected:
             self.report(
@@ -187,7 +187,7 @@ class CustodyTransferred(Monitor):
         """A failure that was not returned is still in the buffer."""
         holding = self._custody.current
         failures = self._failures.get(holding) if holding is not None else None
-        if holding is None or not failures or holding.ended is not None or holding.own.mode in ORDERED:
+        if holding is None or not failures or holding.ended is not None or holding.own.mode == ORDERED:
             return
         held = set(event.offsets)
         for offset, failure in list(failures.items()):

@@ -68,7 +68,7 @@ class PositionsHeld(Monitor):
         self._held: dict[HolderKey, deque[Positions]] = {}
         """Holder to its tenures, the newest last."""
         sees_answers = Kind.QUERIED in terms.observes
-        self._unjudged = frozenset({BROADCAST} if sees_answers else {BROADCAST, *ORDERED})
+        self._unjudged = frozenset({BROADCAST} if sees_answers else {BROADCAST, ORDERED})
         """Modes whose commits are not compared: an ordered tenure may ask again for its position."""
         self._late_ms = terms.constants.request_limit_ms + terms.constants.scheduling_delay_ms
 

@@ -197,7 +197,7 @@ class StartsWhereToldTo(Monitor):
         del self._unpulled[key]
         question = self._find(event)
         start, source = own.offset, own
-        if question is not None and own.mode in ORDERED:
+        if question is not None and own.mode == ORDERED:
             self._check_lock(key, question, event)
             again = question.answer if question.initial is None else question.initial
             if again is not None and again.sequence > own.sequence and again.status in {"value", ""}:

@@ -58,7 +58,7 @@ class OneTenureAtATime(Monitor):
         self._chains: dict[HolderKey, _Chain] = {}
         self._is_loose = Hole.K3 in terms.holes
         sees_answers = Kind.QUERIED in terms.observes
-        self._chained = frozenset({"concurrent", *ORDERED} if sees_answers else {"concurrent"})
+        self._chained = frozenset({"concurrent", ORDERED} if sees_answers else {"concurrent"})
         """Modes whose cursor is known: an ordered tenure may ask again for it, others may seek."""
         self._sees_failures = Kind.RPC in terms.observes
         self._delay_ms = terms.constants.scheduling_delay_ms

@@ -89,6 +89,8 @@ class Form:
     columns: tuple[str, ...]
     statuses: tuple[str, ...] = ()
     """The legal values of `status`, where the kind fills it."""
+    modes: tuple[str, ...] = ()
+    """The legal values of `mode`, where the kind fills it."""
 
 
 _QUEUE: Final = ("topic", "broker", "queue")
@@ -152,6 +154,7 @@ FORMS: Final[Mapping[Kind, Form]] = {
     Kind.OWN: Form(
         "a tenure begins; `offset` is where it will pull first",
         (*_TENURE, "offset", "mode"),
+        modes=("concurrent", "ordered", "broadcast"),
     ),
     Kind.DISOWN: Form("the tenure is flagged dropped; `cause` says why", (*_TENURE, "cause")),
     Kind.QUERY: Form("the client asks for the committed offset on behalf of a tenure to come", _TENURE),

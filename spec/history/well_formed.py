@@ -35,15 +35,16 @@ def check_event(event: Event) -> None:
         raise Rejection(
             "history.event.required-columns",
             event.sequence,
-            f"a {event.kind} event needs the column {missing}",
+            f"event {event.kind} needs the column {missing}",
         )
-    statuses = FORMS[event.kind].statuses
-    if statuses and event.status not in statuses:
-        raise Rejection(
-            "history.event.known-status",
-            event.sequence,
-            f"the status of a {event.kind} event is one of {', '.join(statuses)}, not {event.status!r}",
-        )
+    form = FORMS[event.kind]
+    for column, value, words in (("status", event.status, form.statuses), ("mode", event.mode, form.modes)):
+        if words and value not in words:
+            raise Rejection(
+                "history.event.known-status",
+                event.sequence,
+                f"the {column} of event {event.kind} is one of {', '.join(words)}, not {value!r}",
+            )
 
 
 def checked(events: Iterable[Event]) -> Iterator[Event]:

@@ -36,6 +36,8 @@ def well_formed_event(kind: Kind, sequence: int = 1) -> Event:
     columns = {name: values[COLUMNS[name]] for name in FORMS[kind].columns}
     if FORMS[kind].statuses:
         columns["status"] = FORMS[kind].statuses[0]
+    if FORMS[kind].modes:
+        columns["mode"] = FORMS[kind].modes[0]
     if "outcome" in columns:
         columns["outcome"] = Outcome.OK
     return Event("run", sequence, 0, "node", kind, **columns)  # type: ignore[arg-type]  # by column type

@@ -32,14 +32,24 @@ def test_event_needs_each_column_of_its_kind(kind: Kind) -> None:
         with pytest.raises(Rejection) as refused:
             check_event(without(event, column))
         assert refused.value.clause == "history.event.required-columns"
-        assert refused.value.reason == f"a {kind} event needs the column {column}"
+        assert refused.value.reason == f"event {kind} needs the column {column}"
 
 
 @pytest.mark.clause("history.event.known-status")
 def test_status_is_a_word_of_its_kind() -> None:
     with pytest.raises(Rejection) as refused:
         check_event(well_formed_event(Kind.DOWN)._replace(status="gone"))
-    assert refused.value.reason == "the status of a down event is one of graceful, crash, not 'gone'"
+    assert refused.value.reason == "the status of event down is one of graceful, crash, not 'gone'"
+
+
+@pytest.mark.clause("history.event.known-status")
+def test_mode_is_a_word_of_its_kind() -> None:
+    with pytest.raises(Rejection) as refused:
+        check_event(well_formed_event(Kind.OWN)._replace(mode="orderly"))
+    assert (
+        refused.value.reason
+        == "the mode of event own is one of concurrent, ordered, broadcast, not 'orderly'"
+    )
 
 
 @pytest.mark.clause("history.order.sequence-rises")

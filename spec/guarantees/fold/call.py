@@ -148,7 +148,7 @@ class Calls(Fold):
         group = self._groups.setdefault(post if is_broadcast else post[1:], GroupWork())
         previous = self.find_latest(post)
         work = Work(post, event.node, event.tenure, group, own)
-        work.is_ordered = own is not None and own.mode in ORDERED
+        work.is_ordered = own is not None and own.mode == ORDERED
         work.predecessor_end = previous.disown if previous is not None else None
         numbers = self._numbers.setdefault(post, [])
         if event.tenure in numbers:

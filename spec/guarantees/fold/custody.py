@@ -24,8 +24,7 @@ FINISHING: Final = frozenset({"success", "commit"})
 """What a listener answers when a message is done."""
 
 BROADCAST: Final = "broadcast"
-ORDERED: Final = frozenset({"orderly", "ordered"})
-"""How `mode` names a tenure whose messages come one after the other."""
+ORDERED: Final = "ordered"
 
 
 class Holding:
