@@ -8,13 +8,14 @@ part of this yet.
 import json
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
 import click
 import pytest
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -69,8 +70,24 @@ def derive_exit_code(findings: list[Finding], recorder: Recorder) -> int:
     return 0 if any(finding.verdict is Verdict.HELD for finding in findings) else EXIT_INCONCLUSIVE
 
 
-def _print_table(findings: list[Finding]) -> None:
-    table = Table("chapter", "clauses", "must", *(verdict.value for verdict in Verdict), "held by vectors")
+@dataclass(slots=True, eq=False)
+class _LoadErrors:
+    """A pytest plugin: remembers the files that could not be loaded, and why."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep the last line of the trace, which names the error."""
+        if report.failed:
+            reason = report.longreprtext.strip().rpartition("\n")[2].removeprefix("E").strip()
+            self.lines.append(f"{report.nodeid}: {reason}")
+
+
+def print_table(findings: list[Finding]) -> None:
+    """Each chapter is printed as a row of counts."""
+    table = Table("chapter", box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("clauses", "must", *(verdict.value for verdict in Verdict), "by vectors"):
+        table.add_column(heading, justify="right")
     for chapter in dict.fromkeys(finding.clause.chapter for finding in findings):
         mine = [finding for finding in findings if finding.clause.chapter == chapter]
         counts = Counter(finding.verdict for finding in mine)
@@ -78,7 +95,7 @@ def _print_table(findings: list[Finding]) -> None:
         by_vectors = sum(is_held_by_vectors(finding) for finding in mine)
         numbers = [len(mine), musts, *(counts[verdict] for verdict in Verdict), by_vectors]
         table.add_row(chapter, *(str(number) for number in numbers))
-    Console(width=100).print(table)
+    Console(width=80).print(table)
 
 
 def _write_reports(findings: list[Finding]) -> None:
@@ -116,11 +133,16 @@ def main() -> None:
     except ClausePageError as error:
         click.echo(f"conform: {error}", err=True)
         sys.exit(EXIT_INCONCLUSIVE)
-    recorder = Recorder()
+    recorder, errors = Recorder(), _LoadErrors()
     options = ["-o", "addopts=", "-p", "no:terminal", "-p", "no:cacheprovider", "--rootdir", str(ROOT)]
-    ended = pytest.main([*options, *(str(ROOT / suite) for suite in SUITES)], plugins=[recorder])
+    ended = pytest.main([*options, *(str(ROOT / suite) for suite in SUITES)], plugins=[recorder, errors])
+    if ended not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        for line in errors.lines:
+            click.echo(f"not loaded: {line}", err=True)
+        click.echo(f"conform: inconclusive, the checks did not run: {pytest.ExitCode(ended).name}", err=True)
+        sys.exit(EXIT_INCONCLUSIVE)
     findings = derive_findings(clauses, recorder)
-    _print_table(findings)
+    print_table(findings)
     _write_reports(findings)
     for test, reason in sorted(recorder.failures.items()):
         click.echo(f"failed: {test}: {reason}", err=True)
@@ -130,9 +152,6 @@ def main() -> None:
     click.echo("A clause that is held, but not by vectors, rests on its own examples here.")
     click.echo("Live brokers and clients cannot be judged yet; a later version will do that.")
     click.echo("Report: out/conform/report.md, out/conform/report.json")
-    if ended not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        click.echo(f"conform: inconclusive, the checks did not run: {ended}", err=True)
-        sys.exit(EXIT_INCONCLUSIVE)
     sys.exit(derive_exit_code(findings, recorder))
 
 

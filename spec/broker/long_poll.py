@@ -16,11 +16,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from spec.values.pull_flag import PullFlag
 from spec.values.units import Milliseconds
 from spec.wire.code import ResponseCode
-
-SUSPEND_FLAG: Final = 0x2
-"""The bit of a pull's sysFlag that allows the broker to hold it."""
 
 SWEEP_MS: Final = Milliseconds(5_000)
 """Period of the sweep; timeouts are noticed by it, so they are late by up to one period."""
@@ -51,7 +49,7 @@ def is_held(code: ResponseCode, sys_flag: int, *, is_rerun: bool) -> bool:
 
     Clauses: broker.hold.only-not-found, broker.hold.never-twice
     """
-    return code is ResponseCode.PULL_NOT_FOUND and bool(sys_flag & SUSPEND_FLAG) and not is_rerun
+    return code is ResponseCode.PULL_NOT_FOUND and bool(sys_flag & PullFlag.SUSPEND) and not is_rerun
 
 
 def derive_hold_limit_ms(requested_ms: int, *, is_long_polling: bool = True) -> Milliseconds:

@@ -155,4 +155,5 @@ def list_client_ids(group: ConsumerGroup | None) -> tuple[str, ...] | None:
 
     Clauses: broker.member.list-by-connection, broker.member.empty-list-is-an-error
     """
-    return None if group is None else tuple(member.client_id for member in group.members)
+    members = () if group is None else group.members
+    return tuple(member.client_id for member in members) or None

@@ -16,12 +16,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from spec.values.pull_flag import PullFlag
 from spec.values.units import QueueOffset
 
 KEY_SEPARATOR: Final = "@"
-
-COMMIT_FLAG: Final = 0x1
-"""The bit of a pull's sysFlag that says: the commit offset in this request counts."""
 
 
 def derive_key(topic: str, group: str) -> str:
@@ -119,4 +117,4 @@ def is_commit_of_pull(sys_flag: int, *, is_slave: bool, is_first_pass: bool) -> 
 
     Clause: broker.offset.pull-commits-once
     """
-    return bool(sys_flag & COMMIT_FLAG) and not is_slave and is_first_pass
+    return bool(sys_flag & PullFlag.COMMIT) and not is_slave and is_first_pass

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from spec.broker.filter import is_subscription_fresh
+from spec.values.pull_flag import PullFlag
 from spec.wire.code import ResponseCode
-
-SUBSCRIPTION_FLAG: Final = 0x4
-"""The bit of a pull's sysFlag that says: the subscription is in this request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +43,18 @@ class KnownSubscription:
     """The subscription is an SQL expression, not a set of tags."""
     has_filter_data: bool = True
     is_filter_data_fresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedSubscription:
+    """The subscription in the request itself; the defaults pass every check."""
+
+    is_legal: bool = True
+    """False when it cannot be parsed."""
+    is_expression: bool = False
+
+
+_TAGS: Final = CarriedSubscription()
 
 
 def check_target(target: PullTarget, queue_id: int) -> ResponseCode | None:
@@ -87,18 +97,24 @@ def check_pull(
     requested_version: int,
     known: KnownSubscription,
     *,
-    is_carried_subscription_legal: bool = True,
+    carried: CarriedSubscription = _TAGS,
     is_expression_enabled: bool = False,
 ) -> ResponseCode | None:
     """The code with which a pull is refused, or None when the store is asked.
 
+    `carried` is looked at if the flag says that the request has a subscription, `known` if not.
+
     Clauses: broker.pull.guard-order, broker.pull.carried-subscription
     """
     refused = check_target(target, queue_id)
-    if refused is None and sys_flag & SUBSCRIPTION_FLAG:
-        refused = None if is_carried_subscription_legal else ResponseCode.SUBSCRIPTION_PARSE_FAILED
-    elif refused is None:
+    if refused is not None:
+        return refused
+    if sys_flag & PullFlag.SUBSCRIPTION:
+        is_expression = carried.is_expression
+        refused = None if carried.is_legal else ResponseCode.SUBSCRIPTION_PARSE_FAILED
+    else:
+        is_expression = known.is_expression
         refused = check_known_subscription(known, requested_version)
-    if refused is None and known.is_expression and not is_expression_enabled:
+    if refused is None and is_expression and not is_expression_enabled:
         return ResponseCode.SYSTEM_ERROR
     return refused

@@ -15,11 +15,9 @@ but only such as are not readable (hole K5 of the guarantees).
 from enum import Enum
 from typing import Final, NamedTuple
 
+from spec.layout.consume_queue import UNITS_PER_FILE
 from spec.values.units import QueueOffset
 from spec.wire.code import ResponseCode
-
-UNITS_PER_FILE: Final = 300_000
-"""Units in one consume-queue file: 6 000 000 bytes of 20 each."""
 
 
 class PullStatus(Enum):
@@ -133,9 +131,8 @@ def derive_code(
 
     Clauses: broker.pull.status-code, broker.pull.empty-queue-code, broker.pull.slave-keeps-offset
     """
-    if status in _EMPTY and offset != 0:
-        return ResponseCode.PULL_OFFSET_MOVED
-    code = _CODES[status]
+    is_moved = status in _EMPTY and offset != 0
+    code = ResponseCode.PULL_OFFSET_MOVED if is_moved else _CODES[status]
     if code is ResponseCode.PULL_OFFSET_MOVED and check is OffsetCheck.LEFT_ALONE:
         return ResponseCode.PULL_RETRY_IMMEDIATELY
     return code

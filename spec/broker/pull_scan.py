@@ -11,6 +11,7 @@ message is returned whatever its size: a limit that refused it would stop the qu
 from typing import Final, NamedTuple
 
 from spec.broker.pull_outcome import Outcome, PullStatus
+from spec.layout.consume_queue import UNIT_SIZE
 from spec.values.units import QueueOffset
 
 MEMORY_BYTES_LIMIT: Final = 262_144
@@ -23,7 +24,6 @@ DISK_COUNT_LIMIT: Final = 8
 """Apache's `maxTransferCountOnMessageInDisk`."""
 SCAN_BYTES: Final = 16_000
 """Bytes of units that one pull looks at (`maxFilterMessageCount`): 800 units."""
-UNIT_BYTES: Final = 20
 
 
 def derive_scan_limit(max_messages: int) -> int:
@@ -31,7 +31,7 @@ def derive_scan_limit(max_messages: int) -> int:
 
     Clause: broker.pull.scan-limit
     """
-    return max(SCAN_BYTES, max_messages * UNIT_BYTES) // UNIT_BYTES
+    return max(SCAN_BYTES, max_messages * UNIT_SIZE) // UNIT_SIZE
 
 
 def is_full(count: int, byte_count: int, next_size: int, max_messages: int, *, is_next_on_disk: bool) -> bool:

@@ -19,7 +19,8 @@ from enum import Enum
 from typing import Final
 
 from spec.rejection import Rejection
-from spec.values.message import UNKNOWN_LEVEL_DELAY_MS, derive_due_at
+from spec.values.message import derive_due_at
+from spec.values.system_flag import TransactionType, transaction_type
 from spec.values.units import Milliseconds, QueueId, QueueOffset
 
 LEVEL_TEXT: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
@@ -70,14 +71,14 @@ def clamp_level(level: int, level_count: int = LEVEL_COUNT) -> int:
     return max(0, min(level, level_count))
 
 
-def is_scheduled(level: int, transaction_bits: int) -> bool:
+def is_scheduled(level: int, system_flag: int) -> bool:
     """Whether the store sends the message through the schedule topic.
 
     Prepared (4) and rollback (12) messages never are: their target is not decided yet.
 
     Clause: broker.schedule.only-plain-or-committed
     """
-    return level > 0 and transaction_bits & 0x0C in (0x00, 0x08)
+    return level > 0 and transaction_type(system_flag) in (TransactionType.NONE, TransactionType.COMMIT)
 
 
 def derive_schedule_queue(level: int) -> QueueId:
@@ -89,8 +90,11 @@ def derive_schedule_queue(level: int) -> QueueId:
 
 
 def derive_delay_ms(level: int, delays: tuple[Milliseconds, ...] = DELAY_LEVELS) -> Milliseconds:
-    """How long a level waits; one second for a level that does not exist."""
-    return delays[level - 1] if 1 <= level <= len(delays) else UNKNOWN_LEVEL_DELAY_MS
+    """How long a level waits: the highest one above the table, one second where there is no level.
+
+    Clause: broker.schedule.due-time
+    """
+    return derive_due_at(level, 0, delays)
 
 
 def derive_due_ms(

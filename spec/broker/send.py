@@ -31,8 +31,10 @@ class SendTarget:
 
     is_broker_writable: bool = True
     is_ordered_topic: bool = False
+    has_topic: bool = True
+    """False when the topic is missing and the send may not create it."""
     queue_count: int = 4
-    """The larger of read and write queues; 0 when the topic is missing and cannot be created."""
+    """The larger of read and write queues."""
     is_retry_group_known: bool = True
     is_transaction: bool = False
     is_transaction_refused: bool = False
@@ -47,7 +49,7 @@ def check_send(target: SendTarget, topic: str, queue_id: int) -> ResponseCode | 
         (target.is_broker_writable or not target.is_ordered_topic, ResponseCode.NO_PERMISSION),
         (is_topic_legal(topic), ResponseCode.SYSTEM_ERROR),
         (topic != SCHEDULE_TOPIC, ResponseCode.NO_PERMISSION),
-        (target.queue_count > 0, ResponseCode.TOPIC_NOT_EXIST),
+        (target.has_topic, ResponseCode.TOPIC_NOT_EXIST),
         (queue_id < target.queue_count, ResponseCode.SYSTEM_ERROR),
         (target.is_retry_group_known, ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST),
         (not (target.is_transaction and target.is_transaction_refused), ResponseCode.NO_PERMISSION),

@@ -14,10 +14,10 @@ What is allowed: of several messages stored in the same millisecond, 4.9.x may a
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from spec.values.units import Index
+from spec.values.units import Index, QueueOffset
 
 UNREADABLE: Final = -1
-"""The store time of a unit whose message cannot be read."""
+"""The store time of a unit whose message cannot be read; Apache takes every negative one for that."""
 
 
 def choose_file(modified_at_ms: Sequence[int], timestamp_ms: int) -> Index | None:
@@ -50,11 +50,11 @@ def choose_neighbour(
     return around.right if timestamp_ms - left_time_ms > right_time_ms - timestamp_ms else around.left
 
 
-def search_nearest(times_ms: Sequence[int], timestamp_ms: int, removed_count: int = 0) -> Index:
-    """The unit of one file that is nearest to the time; 0 where a store time cannot be read.
+def search_nearest(times_ms: Sequence[int], timestamp_ms: int, removed_count: int = 0) -> Index | None:
+    """The unit of one file that is nearest to the time; None where a store time cannot be read.
 
     The first `removed_count` units lie below the log's start: they count as too early, and are
-    never the answer while another unit is left.
+    never the answer while another unit is left. In a file without any other unit it is the first.
 
     Clauses: broker.search.nearest, broker.search.removed-is-left
     """
@@ -64,8 +64,8 @@ def search_nearest(times_ms: Sequence[int], timestamp_ms: int, removed_count: in
     while low <= high:
         middle = (low + high) // 2
         time_ms = times_ms[middle]
-        if time_ms == UNREADABLE:
-            return Index(0)
+        if time_ms <= UNREADABLE:
+            return None
         if time_ms == timestamp_ms:
             return Index(middle)
         if time_ms > timestamp_ms:
@@ -76,6 +76,16 @@ def search_nearest(times_ms: Sequence[int], timestamp_ms: int, removed_count: in
     right_time_ms = 0 if right is None else times_ms[right]
     nearest = choose_neighbour(Neighbours(left, right), left_time_ms, right_time_ms, timestamp_ms)
     return Index(0 if nearest is None else nearest)
+
+
+def derive_found_offset(file_start: int, unit: int | None) -> QueueOffset:
+    """The queue offset of the unit that a search found in a file, 0 of the queue when it broke off.
+
+    `file_start` is the offset of the file's first unit.
+
+    Clause: broker.search.unreadable-is-zero
+    """
+    return QueueOffset(0 if unit is None else file_start + unit)
 
 
 def search_lower_bound(times_ms: Sequence[int], timestamp_ms: int) -> Index:

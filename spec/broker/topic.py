@@ -115,10 +115,14 @@ def derive_group_topic(name: str, queue_count: int = 1) -> TopicConfig:
 
 @dataclass(frozen=True, slots=True)
 class DataVersion:
-    """Which edition of a broker's tables this is; equal when both numbers are."""
+    """Which edition of a broker's tables this is; equal when all its numbers are."""
 
-    timestamp_ms: int
-    counter: int
+    timestamp_ms: int = 0
+    """When the tables were last changed."""
+    counter: int = 0
+    """How often."""
+    state_version: int | None = None
+    """Of 5.x only; kept as it came."""
 
 
 def advance_version(version: DataVersion, now_ms: int) -> DataVersion:
@@ -126,4 +130,4 @@ def advance_version(version: DataVersion, now_ms: int) -> DataVersion:
 
     Clause: broker.topic.version-advances
     """
-    return DataVersion(now_ms, version.counter + 1)
+    return replace(version, timestamp_ms=now_ms, counter=version.counter + 1)

@@ -17,13 +17,13 @@ What is allowed: a check for a message whose decision arrives at the same moment
 finds the half message by its new place and is stored again. Producers and consumers must bear that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
-from spec.values.property import REAL_QUEUE_ID, REAL_TOPIC
-from spec.values.system_flag import TRANSACTION_MASK, TransactionType
+from spec.values.property import REAL_QUEUE_ID, REAL_TOPIC, TRANSACTION_PREPARED_QUEUE_OFFSET
+from spec.values.system_flag import TransactionType
 from spec.values.units import Milliseconds, QueueOffset
 from spec.wire.code import ResponseCode
 
@@ -55,14 +55,6 @@ def derive_half_properties(properties: Mapping[str, str], topic: str, queue_id: 
     Clause: broker.transaction.half-is-hidden
     """
     return {**properties, REAL_TOPIC: topic, REAL_QUEUE_ID: str(queue_id)}
-
-
-def set_transaction_bits(system_flag: int, kind: TransactionType) -> int:
-    """The flag with its transaction bits replaced: none for a half message, commit for a final one.
-
-    Clauses: broker.transaction.half-is-hidden, broker.transaction.final-message
-    """
-    return system_flag & ~TRANSACTION_MASK | kind
 
 
 class Half(NamedTuple):
@@ -147,7 +139,7 @@ class HalfState:
     immunity_ms: int | None = None
     """The message's own immunity, if it asked for one."""
     is_decided: bool = False
-    """An operation record that names it has been read."""
+    """An operation record that names it has been read: see `is_half_decided`."""
 
 
 class Round(NamedTuple):
@@ -219,8 +211,42 @@ def advance_half_cursor(cursor: int, step: Step, *, is_stored: bool) -> QueueOff
     return QueueOffset(cursor + 1 if is_passed else cursor)
 
 
+def derive_check_times(check_times: int, step: Step, *, counts_deferral: bool = False) -> int:
+    """The number of checks that the copy of a half message carries after a step.
+
+    Apache 4.9.x also counts a deferral (`counts_deferral`), so a half message that asks for a long
+    immunity is given up after fifteen rounds without anybody having been asked.
+
+    Clause: broker.transaction.checks-counted
+    """
+    is_counted = step is Step.CHECK or (counts_deferral and step is Step.DEFER)
+    return check_times + 1 if is_counted else check_times
+
+
+def derive_deferred_properties(properties: Mapping[str, str], queue_offset: int) -> dict[str, str]:
+    """The properties of a deferred copy: they name the place that the producer was told.
+
+    Clause: broker.transaction.deferred-keeps-place
+    """
+    return {TRANSACTION_PREPARED_QUEUE_OFFSET: str(queue_offset), **properties}
+
+
+def is_half_decided(queue_offset: int, told_offset: int | None, decided: Collection[int]) -> bool:
+    """Whether an operation record names the half message, by its place or the place its producer knows.
+
+    `decided` are the queue offsets that operation records name; `told_offset` is the place in the
+    properties of a deferred copy, None for any other half message.
+
+    Clauses: broker.transaction.no-check-before-records, broker.transaction.deferred-keeps-place
+    """
+    return queue_offset in decided or (told_offset is not None and told_offset in decided)
+
+
 def advance_operation_cursor(cursor: int, finished: frozenset[int]) -> QueueOffset:
-    """The operation topic's cursor: past the unbroken run of records whose half message was passed.
+    """The operation topic's cursor: past the unbroken run of records that are not needed any more.
+
+    A record is finished when the half message that it names was passed, except by a deferral: the
+    deferred copy still needs it. Apache 4.9.x forgets the record all the same and asks again.
 
     Clause: broker.transaction.operation-cursor
     """

@@ -8,7 +8,7 @@ before the round, or a client would greet a dead broker for ever.
 
 from collections.abc import Collection, Mapping
 
-from spec.client.route import MASTER_ID
+from spec.nameserver.registration import MASTER_ID
 from spec.values.java_text import utf16_key
 
 AddressBook = Mapping[str, Mapping[int, str]]

@@ -6,7 +6,7 @@ send counts as a very slow one. The numbers of 5.x are much smaller than those o
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from spec.client.queue_choice import Choice, advance_counter, derive_position
 from spec.values.units import Milliseconds
@@ -69,3 +69,32 @@ def choose_available(brokers: Sequence[str], counter: int, is_usable: Callable[[
             return Choice(position, counter)
         index = advance_counter(index)
     return None
+
+
+class Fault(NamedTuple):
+    """What the table knows of one broker."""
+
+    broker: str
+    latency_ms: int
+    isolated_until_ms: int
+
+
+def choose_least_bad(faults: Sequence[Fault], counter: int, now_ms: int) -> str | None:
+    """A broker of the better half when none is usable, in turn; None if the table is empty.
+
+    Usable brokers are better than isolated ones, then the lower latency counts, then the earlier end
+    of the isolation. Apache shuffles first; here the order of `faults` decides what is equal.
+
+    Clause: client.producer.least-bad
+    """
+    ordered = sorted(
+        faults,
+        key=lambda fault: (
+            not is_available(fault.isolated_until_ms, now_ms),
+            fault.latency_ms,
+            fault.isolated_until_ms,
+        ),
+    )
+    if not ordered:
+        return None
+    return ordered[derive_position(counter, max(1, len(ordered) // 2))].broker

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from spec.broker.topic import is_readable, is_writable
+from spec.nameserver.registration import MASTER_ID
 from spec.rejection import Rejection
 from spec.values.java_text import utf16_key
 from spec.values.message_queue import MessageQueue
 from spec.values.units import QueueId
 
-MASTER_ID: Final = 0
 DEFAULT_TOPIC_QUEUES: Final = 4
 """A producer's `defaultTopicQueueNums`."""
 

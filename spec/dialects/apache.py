@@ -11,6 +11,8 @@ from spec.dialects.hole import Hole
 
 SHARED: Final[Mapping[str, str]] = {
     "broker.schedule.refused-is-diverted": "one refused message is tried for ever and its level waits",
+    "broker.transaction.checks-counted": "a deferral counts as a check",
+    "broker.transaction.operation-cursor": "passes the record of a deferred message and asks its producer",
     "client.consumer.timestamp-text": "the parser is lenient and carries 25 o'clock over to the next day",
     "client.shutdown.drain-persist-unlock": "unlocks first, then persists; waits 0 ms for listeners",
     "group.tenure.fence": "object identity instead of a number: one step of each thread may slip through",

@@ -13,8 +13,8 @@ every operation gives a new value. The structure a client really uses is in `pro
 call the same position rules, and tests hold them equal.
 
 Stricter than Apache, invisibly: an offset in custody is never put a second time (Apache looks only
-at the pending ones), the highest offset seen never falls, only messages that were really taken are
-put back, and a commit never passes a pending offset.
+at the pending ones), the highest offset seen begins below 0 and never falls, only messages that were
+really taken are put back, and a commit never passes a pending offset.
 """
 
 from dataclasses import dataclass, replace
@@ -22,6 +22,9 @@ from typing import Final, NamedTuple
 
 NO_POSITION: Final = -1
 """Apache's answer when there is nothing to commit."""
+
+NOTHING_SEEN: Final = -1
+"""The highest offset before any; Apache has 0 here, which looks as if message 0 had been seen."""
 
 
 class Entry(NamedTuple):
@@ -73,7 +76,7 @@ class Custody:
 
     pending: tuple[Entry, ...] = ()
     in_process: tuple[Entry, ...] = ()
-    highest_seen: int = 0
+    highest_seen: int = NOTHING_SEEN
     count: int = 0
     size: int = 0
     is_consuming: bool = False

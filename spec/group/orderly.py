@@ -28,6 +28,9 @@ LOCK_RENEW_MS: Final = Milliseconds(20_000)
 RUN_LIMIT_MS: Final = Milliseconds(60_000)
 """How long one consume request runs before it yields its thread."""
 
+RELOCK_WAIT_MS: Final = Milliseconds(100)
+"""How long a request that has not begun waits before it asks for the lock."""
+RELOCK_WAIT_WHILE_RUNNING_MS: Final = Milliseconds(10)
 RELOCK_GRANTED_MS: Final = Milliseconds(10)
 RELOCK_REFUSED_MS: Final = Milliseconds(3000)
 YIELD_MS: Final = Milliseconds(10)
@@ -107,6 +110,14 @@ def judge_start(
     if model is MessageModel.CLUSTERING and not is_lock_trusted(lock, now_ms, trust_ms):
         return Gate.RELOCK
     return Gate.YIELD if running_ms > RUN_LIMIT_MS else Gate.TAKE
+
+
+def derive_relock_wait(*, has_begun: bool) -> Milliseconds:
+    """When a request asks for the lock: soon if it lost it while running, a little later if it never had it.
+
+    Clause: group.orderly.relock-delays
+    """
+    return RELOCK_WAIT_WHILE_RUNNING_MS if has_begun else RELOCK_WAIT_MS
 
 
 def derive_relock_delay(*, is_granted: bool) -> Milliseconds:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from spec.group.custody import (
+    NOTHING_SEEN,
     derive_commit_position,
     derive_position,
     derive_removal_position,
@@ -57,7 +58,7 @@ class ProcessQueue(Generic[Message]):
     def __init__(self) -> None:
         self.pending: Shelf[Message] = Shelf()
         self.in_process: Shelf[Message] = Shelf()
-        self.highest_seen = 0
+        self.highest_seen = NOTHING_SEEN
         self.count = 0
         self.size = 0
         self.is_consuming = False
@@ -137,7 +138,8 @@ class ProcessQueue(Generic[Message]):
         Clause: group.process-queue.clear-forgets
         """
         self.pending, self.in_process = Shelf(), Shelf()
-        self.highest_seen = self.count = self.size = 0
+        self.highest_seen = NOTHING_SEEN
+        self.count = self.size = 0
 
     def lowest(self) -> int | None:
         """The lowest offset in custody."""

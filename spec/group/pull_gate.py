@@ -9,10 +9,10 @@ pull, because the previous owner may have moved it since.
 """
 
 from dataclasses import dataclass
-from enum import IntFlag
 from typing import Final
 
 from spec.group.flow_control import PAUSE_MS, Pause
+from spec.values.pull_flag import PullFlag
 from spec.values.units import Milliseconds, QueueOffset
 
 PULL_BATCH_SIZE: Final = 32
@@ -97,17 +97,8 @@ def judge_pull(
     return SendPull(confirms_start=situation.needs_lock and not situation.was_locked_before)
 
 
-class PullFlag(IntFlag):
-    """Bits of a pull request's `sysFlag`."""
-
-    COMMIT = 1
-    SUSPEND = 2
-    SUBSCRIPTION = 4
-    CLASS_FILTER = 8
-    LITE_PULL = 16
-
-
 LITE_PULL_FLAG: Final = PullFlag.SUSPEND | PullFlag.SUBSCRIPTION | PullFlag.LITE_PULL
+"""The flag of every lite pull, 22. Clause: group.pull.flag-bits."""
 
 
 def derive_pull_flag(

@@ -1,7 +1,7 @@
 """The key-value table: the only thing a name server writes to disk.
 
-It holds texts by namespace and key. A missing value is answered with "not found", and a namespace
-that was never written is missing as a whole, even if it became empty again.
+It holds texts by namespace and key. A missing value is answered with "not found", and so is a
+namespace that was never written. One that was written stays, even when its last key is deleted.
 """
 
 from collections.abc import Mapping
@@ -25,6 +25,15 @@ def delete(table: Mapping[str, Namespace], namespace: str, key: str) -> dict[str
         return dict(table)
     kept = {other: value for other, value in table[namespace].items() if other != key}
     return {**table, namespace: kept}
+
+
+def list_namespace(table: Mapping[str, Namespace], namespace: str) -> tuple[ResponseCode, Namespace | None]:
+    """The answer to a query for a whole namespace: its keys and values, or "not found".
+
+    Clause: nameserver.key-value.namespace-stays
+    """
+    found = table.get(namespace)
+    return (ResponseCode.QUERY_NOT_FOUND if found is None else ResponseCode.SUCCESS), found
 
 
 def get(table: Mapping[str, Namespace], namespace: str, key: str) -> tuple[ResponseCode, str | None]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from spec.broker.topic import READ_WRITE, WRITE, TopicConfig
+from spec.broker.topic import READ_WRITE, WRITE, TopicConfig, is_readable, is_writable
 from spec.nameserver.registration import BrokerEntry
 from spec.wire.code import ResponseCode
 
@@ -40,11 +40,12 @@ class Route:
 
 
 def derive_queue_data(broker_name: str, topic: TopicConfig, broker_permission: int = READ_WRITE) -> QueueData:
-    """The queues that a broker registers; a broker that may not do everything lends its own permission.
+    """The queues that a broker registers; a broker that cannot be read and written lends its own permission.
 
     Clause: nameserver.route.broker-permission
     """
-    permission = topic.permission if broker_permission == READ_WRITE else broker_permission
+    is_open = is_readable(broker_permission) and is_writable(broker_permission)
+    permission = topic.permission if is_open else broker_permission
     counts = (topic.read_queue_count, topic.write_queue_count)
     return QueueData(broker_name, *counts, permission, topic.system_flag)
 

@@ -7,6 +7,11 @@ its surrogates (D800 to DFFF) sort before U+E000 to U+FFFF.
 """
 
 from functools import lru_cache
+from typing import Final
+
+REMEMBERED_LENGTH: Final = 255
+"""Longest text whose hash is remembered. A decision: topics, tags and keys are shorter, and what
+is remembered must stay small, whatever was sent."""
 
 
 def utf16_key(text: str) -> bytes:
@@ -17,14 +22,20 @@ def utf16_key(text: str) -> bytes:
     return text.encode("utf-16-be", "surrogatepass")
 
 
-@lru_cache(maxsize=4096)
 def java_hash(text: str) -> int:
     """Java's `String.hashCode`: 31 * h + unit over UTF-16 units, as a signed 32-bit integer.
 
     Clause: broker.filter.tag-code-is-java-hash
     """
+    return _remembered_hash(text) if len(text) <= REMEMBERED_LENGTH else _hash(text)
+
+
+def _hash(text: str) -> int:
     code = 0
     units = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
         code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
     return code - 0x1_0000_0000 if code & 0x8000_0000 else code
+
+
+_remembered_hash: Final = lru_cache(maxsize=4096)(_hash)

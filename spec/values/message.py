@@ -10,6 +10,7 @@ from typing import Final
 
 from spec.rejection import Rejection
 from spec.values import property as known
+from spec.values.java_literal import decode_boolean, decode_int32
 from spec.values.java_text import java_hash
 from spec.values.name import SCHEDULE_TOPIC
 from spec.values.units import Milliseconds, TagCode
@@ -19,9 +20,6 @@ NO_TAG: Final = TagCode(0)
 
 UNKNOWN_LEVEL_DELAY_MS: Final = Milliseconds(1000)
 """What Apache waits when a delay level has no entry in its table."""
-
-_DELAY_DIGITS_LIMIT: Final = 10
-"""Digits of the largest 32-bit integer; a longer text cannot be a delay level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class Message:
     @property
     def waits_for_store(self) -> bool:
         """Whether the sender waits for flush and replica, which it does unless it says `false`."""
-        return self.properties.get(known.WAIT, "true").lower() == "true"
+        return decode_boolean(self.properties.get(known.WAIT, "true"))
 
 
 def parse_delay_level(properties: Mapping[str, str]) -> int:
@@ -65,20 +63,21 @@ def parse_delay_level(properties: Mapping[str, str]) -> int:
     Clause: store.queue.schedule-tag-is-due-time
     """
     text = properties.get(known.DELAY, "0")
-    digits = text[1:] if text[:1] in ("-", "+") else text
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= _DELAY_DIGITS_LIMIT):
-        raise Rejection("store.queue.schedule-tag-is-due-time", 0, f"delay level {text!r} is not an integer")
-    return int(text)
+    try:
+        return decode_int32(text)
+    except Rejection as refusal:
+        raise Rejection("store.queue.schedule-tag-is-due-time", 0, f"delay level: {refusal.reason}") from None
 
 
 def derive_due_at(level: int, stored_at_ms: int, delays_ms: tuple[int, ...]) -> Milliseconds:
     """When a scheduled message is due: its store time plus the delay of its level.
 
-    A level above the table counts as the highest one.
+    A level above the table counts as the highest one; one below, or no table, waits a second.
 
     Clause: store.queue.schedule-tag-is-due-time
     """
-    delay_ms = delays_ms[min(level, len(delays_ms)) - 1] if delays_ms else UNKNOWN_LEVEL_DELAY_MS
+    is_known = level > 0 and delays_ms
+    delay_ms = delays_ms[min(level, len(delays_ms)) - 1] if is_known else UNKNOWN_LEVEL_DELAY_MS
     return Milliseconds(stored_at_ms + delay_ms)
 
 

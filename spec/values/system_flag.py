@@ -49,7 +49,9 @@ def transaction_type(system_flag: int) -> TransactionType:
 def with_transaction_type(system_flag: int, kind: TransactionType) -> int:
     """The flag with the transaction bits replaced and every other bit as it was.
 
-    Clause: store.flag.transaction-bits
+    A half message gets none, a final one commit.
+
+    Clauses: store.flag.transaction-bits, broker.transaction.half-is-hidden, broker.transaction.final-message
     """
     return system_flag & ~TRANSACTION_MASK | kind
 

@@ -1,9 +1,10 @@
 """Theorems on frames: lengths pack and unpack, the limit is exact, flags say what they say."""
 
+from spec.values.java_literal import is_int16, is_int32
 from spec.wire.binary_header import is_length_within, pack_fixed, unpack_fixed
 from spec.wire.connection import is_call_expired, is_idle
 from spec.wire.frame import FRAME_LIMIT, derive_frame_size, is_frame_legal, pack_mark, unpack_mark
-from spec.wire.remoting_header import is_int16, is_int32, is_oneway, is_reply_to, is_response
+from spec.wire.remoting_header import is_oneway, is_reply_to, is_response
 from spec.wire.reply import is_reply_due
 
 

@@ -1,6 +1,6 @@
 """The ranges of Java's integers: what fits is exactly what survives being cut to the width."""
 
-from spec.wire.literal import is_int32, is_int64
+from spec.values.java_literal import is_int32, is_int64
 
 
 def _cut(number: int, bits: int) -> int:

@@ -1,7 +1,6 @@
 """Theorems on held pulls: woken by news, answered in time, never held twice."""
 
 from spec.broker.long_poll import (
-    SUSPEND_FLAG,
     SWEEP_MS,
     HeldPull,
     Verdict,
@@ -10,6 +9,7 @@ from spec.broker.long_poll import (
     derive_answer_deadline_ms,
     is_held,
 )
+from spec.values.pull_flag import PullFlag
 from spec.wire.code import ResponseCode
 
 CODES = (
@@ -39,7 +39,7 @@ def only_an_empty_answer_is_held(code: int, sys_flag: int) -> bool:
     pre: 0 <= sys_flag <= 31
     post: __return__
     """
-    is_expected = CODES[code] is ResponseCode.PULL_NOT_FOUND and sys_flag & SUSPEND_FLAG != 0
+    is_expected = CODES[code] is ResponseCode.PULL_NOT_FOUND and sys_flag & PullFlag.SUSPEND != 0
     return is_held(CODES[code], sys_flag, is_rerun=False) == is_expected
 
 

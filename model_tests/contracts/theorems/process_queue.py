@@ -56,7 +56,7 @@ def empty_custody_gives_one_past_the_highest(highest_seen: int) -> bool:
     """With nothing in custody everything seen is finished.
 
     clause: group.process-queue.position
-    pre: 0 <= highest_seen
+    pre: -1 <= highest_seen
     post: __return__
     """
     return commit_position((), (), highest_seen) == highest_seen + 1

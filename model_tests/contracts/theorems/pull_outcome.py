@@ -14,6 +14,8 @@ from spec.broker.pull_outcome import (
 from spec.values.units import QueueOffset
 from spec.wire.code import ResponseCode
 
+STATUSES = tuple(PullStatus)
+
 
 def inside_the_queue_the_units_decide(offset: int, minimum: int, maximum: int) -> bool:
     """There is a verdict without a scan exactly when the offset is outside the queue.
@@ -77,6 +79,18 @@ def unchecked_slave_never_moves_a_client(offset: int, minimum: int, maximum: int
     bounds = Bounds(minimum, maximum)
     outcome = decide_without_scan(offset, bounds, has_units=has_units, check=OffsetCheck.LEFT_ALONE)
     return outcome is None or outcome.next_offset == offset
+
+
+def unchecked_slave_never_says_that_the_offset_moved(status: int, offset: int) -> bool:
+    """A slave that does not check offsets has no answer 21, not even for an empty queue.
+
+    clause: broker.pull.slave-keeps-offset
+    pre: 0 <= status <= 8
+    pre: 0 <= offset <= 10**15
+    post: __return__
+    """
+    code = derive_code(STATUSES[status], offset, check=OffsetCheck.LEFT_ALONE)
+    return code is not ResponseCode.PULL_OFFSET_MOVED
 
 
 def old_overflow_differs_only_for_a_queue_from_zero(offset: int, minimum: int, maximum: int) -> bool:

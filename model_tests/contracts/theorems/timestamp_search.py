@@ -12,7 +12,10 @@ def answer_is_nearest(first: int, second: int, third: int, wanted: int) -> bool:
     post: __return__
     """
     times = (first, second, third)
-    distance = abs(times[search_nearest(times, wanted)] - wanted)
+    found = search_nearest(times, wanted)
+    if found is None:
+        return False
+    distance = abs(times[found] - wanted)
     return all(distance <= abs(time - wanted) for time in times)
 
 
@@ -35,7 +38,8 @@ def removed_unit_is_never_the_answer(first: int, second: int, third: int, wanted
     pre: 0 <= removed <= 2
     post: __return__
     """
-    return search_nearest((first, second, third), wanted, removed) >= removed
+    found = search_nearest((first, second, third), wanted, removed)
+    return found is not None and found >= removed
 
 
 def lower_bound_splits_older_from_newer(first: int, second: int, third: int, wanted: int) -> bool:

@@ -11,9 +11,8 @@ from spec.broker.transaction import (
     advance_half_cursor,
     check_decision,
     decide_check,
-    set_transaction_bits,
 )
-from spec.values.system_flag import TransactionType
+from spec.values.system_flag import TransactionType, with_transaction_type
 from spec.wire.code import ResponseCode
 
 STEPS = (Step.SKIP, Step.GIVE_UP, Step.DEFER, Step.CHECK, Step.STOP, Step.READ_ON)
@@ -152,5 +151,5 @@ def transaction_bits_touch_nothing_else(flag: int, kind: int) -> bool:
     pre: 0 <= kind <= 3
     post: __return__
     """
-    changed = set_transaction_bits(flag, TransactionType(kind * 4))
+    changed = with_transaction_type(flag, TransactionType(kind * 4))
     return changed & ~0x0C == flag & ~0x0C and changed & 0x0C == kind * 4

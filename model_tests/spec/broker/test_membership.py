@@ -120,6 +120,7 @@ def test_who_is_told_depends_on_the_cause(
 def test_list_has_one_id_a_connection_and_none_is_an_error() -> None:
     assert list_client_ids(ConsumerGroup((Member(1, "a", 0), Member(2, "a", 0)))) == ("a", "a")
     assert list_client_ids(None) is None
+    assert list_client_ids(ConsumerGroup()) is None
 
 
 @pytest.mark.clause("broker.member.new-connection-changes", "broker.member.empty-group-ends")

@@ -1,6 +1,7 @@
 import pytest
 
 from spec.broker.pull_guard import (
+    CarriedSubscription,
     KnownSubscription,
     PullTarget,
     check_known_subscription,
@@ -78,7 +79,7 @@ def test_carried_subscription_replaces_the_known_one() -> None:
     offline = KnownSubscription(is_group_online=False)
     assert check_pull(PullTarget(), 0, 0b100, 5, offline) is None
     assert check_pull(PullTarget(), 0, 0b011, 5, offline) is ResponseCode.SUBSCRIPTION_NOT_EXIST
-    refused = check_pull(PullTarget(), 0, 0b100, 5, offline, is_carried_subscription_legal=False)
+    refused = check_pull(PullTarget(), 0, 0b100, 5, offline, carried=CarriedSubscription(is_legal=False))
     assert refused is ResponseCode.SUBSCRIPTION_PARSE_FAILED
 
 
@@ -88,3 +89,16 @@ def test_expressions_need_to_be_switched_on() -> None:
     assert check_pull(PullTarget(), 0, 0, 0, known) is ResponseCode.SYSTEM_ERROR
     assert check_pull(PullTarget(), 0, 0, 0, known, is_expression_enabled=True) is None
     assert check_pull(ALL_BAD, 0, 0, 0, known) is ResponseCode.NO_PERMISSION
+
+
+@pytest.mark.clause("broker.pull.carried-subscription", "broker.pull.guard-order")
+def test_only_the_subscription_that_counts_has_to_be_one_the_broker_can_evaluate() -> None:
+    known = KnownSubscription(is_expression=True)
+    carried = CarriedSubscription(is_expression=True)
+    assert check_pull(PullTarget(), 0, 0b100, 0, known) is None
+    assert check_pull(PullTarget(), 0, 0, 0, KnownSubscription(), carried=carried) is None
+    assert (
+        check_pull(PullTarget(), 0, 0b100, 0, KnownSubscription(), carried=carried)
+        is ResponseCode.SYSTEM_ERROR
+    )
+    assert check_pull(PullTarget(), 0, 0b100, 0, known, carried=carried, is_expression_enabled=True) is None

@@ -69,8 +69,11 @@ def test_unchecked_slave_answers_twenty_in_place_of_twenty_one() -> None:
     moved = (PullStatus.OFFSET_OVERFLOW_BADLY, PullStatus.OFFSET_TOO_SMALL)
     codes = [derive_code(status, 7, check=OffsetCheck.LEFT_ALONE) for status in moved]
     assert codes == [ResponseCode.PULL_RETRY_IMMEDIATELY] * 2
-    empty = derive_code(PullStatus.NO_MESSAGE_IN_QUEUE, 7, check=OffsetCheck.LEFT_ALONE)
-    assert empty is ResponseCode.PULL_OFFSET_MOVED
+    empty = (PullStatus.NO_MESSAGE_IN_QUEUE, PullStatus.NO_MATCHED_LOGIC_QUEUE)
+    codes = [derive_code(status, 7, check=OffsetCheck.LEFT_ALONE) for status in empty]
+    assert codes == [ResponseCode.PULL_RETRY_IMMEDIATELY] * 2
+    codes = [derive_code(status, 0, check=OffsetCheck.LEFT_ALONE) for status in empty]
+    assert codes == [ResponseCode.PULL_NOT_FOUND] * 2
 
 
 @pytest.mark.clause("broker.pull.suggested-broker")

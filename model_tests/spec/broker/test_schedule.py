@@ -74,7 +74,8 @@ def test_message_is_due_at_store_time_plus_delay_and_not_before() -> None:
         True,
         True,
     ]
-    assert [derive_delay_ms(level) for level in (0, 1, 18, 19)] == [1_000, 1_000, 7_200_000, 1_000]
+    assert [derive_delay_ms(level) for level in (0, 1, 18, 19)] == [1_000, 1_000, 7_200_000, 7_200_000]
+    assert [derive_due_ms(level, 5) for level in (-1, 0, 19)] == [1_005, 1_005, 7_200_005]
 
 
 @pytest.mark.clause("broker.schedule.impossible-due-counts")

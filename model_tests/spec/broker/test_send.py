@@ -19,6 +19,7 @@ from spec.wire.code import ResponseCode
 ALL_BAD = SendTarget(
     is_broker_writable=False,
     is_ordered_topic=True,
+    has_topic=False,
     queue_count=0,
     is_retry_group_known=False,
     is_transaction=True,
@@ -32,9 +33,10 @@ ALL_BAD = SendTarget(
     [
         (ALL_BAD, "", 0, ResponseCode.NO_PERMISSION),
         (SendTarget(is_broker_writable=False), "T", 0, None),
-        (SendTarget(queue_count=0), "", 0, ResponseCode.SYSTEM_ERROR),
-        (SendTarget(queue_count=0), "SCHEDULE_TOPIC_XXXX", 0, ResponseCode.NO_PERMISSION),
-        (SendTarget(queue_count=0), "T", 9, ResponseCode.TOPIC_NOT_EXIST),
+        (SendTarget(has_topic=False), "", 0, ResponseCode.SYSTEM_ERROR),
+        (SendTarget(has_topic=False), "SCHEDULE_TOPIC_XXXX", 0, ResponseCode.NO_PERMISSION),
+        (SendTarget(has_topic=False), "T", 9, ResponseCode.TOPIC_NOT_EXIST),
+        (SendTarget(queue_count=0), "T", 0, ResponseCode.SYSTEM_ERROR),
         (SendTarget(is_retry_group_known=False), "%RETRY%G", 4, ResponseCode.SYSTEM_ERROR),
         (SendTarget(is_retry_group_known=False), "%RETRY%G", 3, ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST),
         (SendTarget(is_transaction=True, is_transaction_refused=True), "T", 0, ResponseCode.NO_PERMISSION),

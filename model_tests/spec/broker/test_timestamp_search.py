@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.broker.timestamp_search import UNREADABLE, choose_file, search_lower_bound, search_nearest
+from spec.broker.timestamp_search import (
+    UNREADABLE,
+    choose_file,
+    derive_found_offset,
+    search_lower_bound,
+    search_nearest,
+)
 
 TIMES = st.lists(st.integers(0, 50), min_size=1, max_size=20).map(sorted)
 
@@ -28,15 +34,19 @@ def test_removed_messages_are_not_answered() -> None:
     assert search_nearest((), 10) == 0
 
 
-@pytest.mark.clause("broker.search.nearest")
-def test_unreadable_store_time_answers_zero() -> None:
-    assert search_nearest((10, UNREADABLE, 30), 30) == 0
+@pytest.mark.clause("broker.search.unreadable-is-zero")
+def test_unreadable_store_time_answers_offset_zero_in_whichever_file() -> None:
+    assert search_nearest((10, UNREADABLE, 30), 30) is None
+    assert search_nearest((10, -2, 30), 10) is None
+    assert [derive_found_offset(600, unit) for unit in (None, 0, 2)] == [0, 600, 602]
 
 
 @pytest.mark.clause("broker.search.nearest", "broker.search.tie-is-left")
 @given(times=TIMES, timestamp=st.integers(0, 60))
 def test_nearest_agrees_with_looking_at_every_message(times: list[int], timestamp: int) -> None:
-    answer = times[search_nearest(times, timestamp)]
+    found = search_nearest(times, timestamp)
+    assert found is not None
+    answer = times[found]
     assert answer == min(times, key=lambda time: (abs(time - timestamp), time))
 
 

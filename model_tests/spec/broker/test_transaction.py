@@ -18,9 +18,8 @@ from spec.broker.transaction import (
     derive_resolution,
     encode_operation,
     is_given_up,
-    set_transaction_bits,
 )
-from spec.values.system_flag import TransactionType
+from spec.values.system_flag import TransactionType, with_transaction_type
 from spec.wire.code import ResponseCode
 
 HALF = Half("P", 3, 900)
@@ -31,9 +30,9 @@ HOUR_MS = 3_600_000
 def test_half_message_keeps_its_target_in_properties_and_loses_its_bits() -> None:
     kept = derive_half_properties({"KEYS": "k"}, "T", 2)
     assert kept == {"KEYS": "k", "REAL_TOPIC": "T", "REAL_QID": "2"}
-    assert set_transaction_bits(0b110101, TransactionType.NONE) == 0b110001
-    assert set_transaction_bits(0b110001, TransactionType.COMMIT) == 0b111001
-    assert set_transaction_bits(0b111101, TransactionType.ROLLBACK) == 0b111101
+    assert with_transaction_type(0b110101, TransactionType.NONE) == 0b110001
+    assert with_transaction_type(0b110001, TransactionType.COMMIT) == 0b111001
+    assert with_transaction_type(0b111101, TransactionType.ROLLBACK) == 0b111101
 
 
 @pytest.mark.clause(

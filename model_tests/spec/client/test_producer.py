@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.client.latency_fault import APACHE_5, choose_available, derive_isolation_ms, is_available
+from spec.client.latency_fault import (
+    APACHE_5,
+    Fault,
+    choose_available,
+    choose_least_bad,
+    derive_isolation_ms,
+    is_available,
+)
 from spec.client.queue_choice import Choice, advance_counter, choose_queue
 from spec.client.send_retry import (
     RETRYABLE_CODES,
@@ -121,3 +128,17 @@ def test_broker_is_chosen_again_when_its_isolation_is_over() -> None:
     assert [is_available(until, 100) for until in (None, 99, 100, 101)] == [True, True, True, False]
     assert choose_available(["a", "b", "b"], 5, lambda broker: broker == "b") == Choice(1, 6)
     assert choose_available(["a", "b"], 5, lambda _: False) is None
+
+
+@pytest.mark.clause("client.producer.least-bad")
+def test_isolated_brokers_are_taken_in_turn_from_the_better_half() -> None:
+    faults = (
+        Fault("slow", 900, 99),
+        Fault("usable", 950, 5),
+        Fault("early", 700, 50),
+        Fault("late", 700, 60),
+        Fault("worst", 15_000, 99),
+    )
+    assert [choose_least_bad(faults, counter, 5) for counter in (0, 1, 2, 3)] == ["usable", "early"] * 2
+    assert choose_least_bad(faults[:1], 7, 5) == "slow"
+    assert choose_least_bad((), 7, 5) is None

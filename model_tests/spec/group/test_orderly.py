@@ -16,6 +16,7 @@ from spec.group.orderly import (
     apply_lock_answer,
     derive_attempts,
     derive_relock_delay,
+    derive_relock_wait,
     derive_removal_unlock_ms,
     derive_sequel,
     derive_suspend_ms,
@@ -71,6 +72,7 @@ def test_grant_renews_and_refusal_unlocks() -> None:
 @pytest.mark.clause("group.orderly.relock-delays")
 def test_granted_request_comes_back_sooner() -> None:
     assert (derive_relock_delay(is_granted=True), derive_relock_delay(is_granted=False)) == (10, 3000)
+    assert (derive_relock_wait(has_begun=True), derive_relock_wait(has_begun=False)) == (10, 100)
 
 
 @pytest.mark.clause("group.orderly.suspend-clamp")

@@ -31,7 +31,7 @@ class ProcessQueueMachine(RuleBasedStateMachine):
         self.real: ProcessQueue[str] = ProcessQueue()
         self.value = Custody()
         self.state: dict[int, str] = {}
-        self.highest = 0
+        self.highest = -1
         self.finished: set[int] = set()
 
     def offsets(self, state: str) -> list[int]:
@@ -97,7 +97,7 @@ class ProcessQueueMachine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.state) > 3)
     @rule()
     def clear(self) -> None:
-        self.state, self.highest, self.finished = {}, 0, set()
+        self.state, self.highest, self.finished = {}, -1, set()
         self.real.clear()
         self.value = clear(self.value)
 
@@ -147,6 +147,17 @@ def filled(*offsets: int) -> ProcessQueue[str]:
 def test_process_queue_returns_lowest_pending_offset_after_out_of_order_completion() -> None:
     queue = filled(5, 6, 7)
     assert [queue.remove([QueueOffset(offset)]) for offset in (7, 5, 6)] == [5, 6, 8]
+
+
+@pytest.mark.clause("group.process-queue.position", "group.process-queue.position-never-falls")
+def test_position_of_a_queue_that_saw_nothing_does_not_pass_message_zero() -> None:
+    queue: ProcessQueue[str] = ProcessQueue()
+    positions = [queue.position()]
+    queue.put([(QueueOffset(0), 10, "m0")])
+    positions.append(queue.position())
+    queue.clear()
+    positions.append(queue.position())
+    assert positions == [0, 0, 0]
 
 
 @pytest.mark.clause("group.process-queue.position")

@@ -1,6 +1,6 @@
 import pytest
 
-from spec.nameserver.key_value import delete, get, put
+from spec.nameserver.key_value import delete, get, list_namespace, put
 from spec.wire.code import ResponseCode
 
 
@@ -20,3 +20,11 @@ def test_deleting_twice_is_deleting_once() -> None:
     assert once == {"N": {"l": "w"}}
     assert delete(once, "N", "k") == once
     assert delete(once, "M", "k") == once
+
+
+@pytest.mark.clause("nameserver.key-value.namespace-stays")
+def test_namespace_is_listed_once_something_was_put_into_it_even_when_it_is_empty_again() -> None:
+    table = put(put({}, "N", "k", "v"), "N", "l", "w")
+    assert list_namespace({}, "N") == (ResponseCode.QUERY_NOT_FOUND, None)
+    assert list_namespace(table, "N") == (ResponseCode.SUCCESS, {"k": "v", "l": "w"})
+    assert list_namespace(delete(delete(table, "N", "k"), "N", "l"), "N") == (ResponseCode.SUCCESS, {})

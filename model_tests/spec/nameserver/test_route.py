@@ -39,7 +39,7 @@ def test_order_configuration_travels_with_the_route() -> None:
 
 
 @pytest.mark.clause("nameserver.route.broker-permission")
-@pytest.mark.parametrize(("broker", "registered"), [(6, 2), (4, 4), (2, 2), (7, 7)])
+@pytest.mark.parametrize(("broker", "registered"), [(6, 2), (7, 2), (14, 2), (5, 5), (4, 4), (3, 3), (0, 0)])
 def test_restricted_broker_lends_its_permission_to_every_topic(broker: int, registered: int) -> None:
     topic = TopicConfig("T", 8, 4, 2, system_flag=1)
     assert derive_queue_data("a", topic, broker) == QueueData("a", 8, 4, registered, 1)

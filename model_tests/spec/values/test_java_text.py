@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.values.java_text import java_hash, utf16_key
+from spec.values.java_text import _remembered_hash, java_hash, utf16_key
 
 
 def units(text: str) -> list[int]:
@@ -54,3 +54,11 @@ def test_hash_is_the_polynomial_over_units_as_a_signed_int(text: str) -> None:
 )
 def test_known_hashes(text: str, code: int) -> None:
     assert java_hash(text) == code
+
+
+def test_hash_of_a_long_text_is_not_remembered() -> None:
+    _remembered_hash.cache_clear()
+    assert java_hash("a" * 256) == java_hash("a" * 256)
+    assert _remembered_hash.cache_info().currsize == 0
+    assert java_hash("a" * 255) == java_hash("a" * 255)
+    assert _remembered_hash.cache_info().currsize == 1

@@ -37,7 +37,16 @@ def test_message_without_tag_has_code_zero() -> None:
 
 @pytest.mark.clause("store.queue.schedule-tag-is-due-time")
 @pytest.mark.parametrize(
-    ("delay", "code"), [("2", 105_000), ("99", 110_000), ("0", 65), ("x", 65), ("-1", 65)]
+    ("delay", "code"),
+    [
+        ("2", 105_000),
+        ("0002", 105_000),
+        ("99", 110_000),
+        ("0", 65),
+        ("x", 65),
+        ("-1", 65),
+        ("2147483648", 65),
+    ],
 )
 def test_scheduled_message_carries_its_due_time_if_its_level_can_be_read(delay: str, code: int) -> None:
     assert derive_tag_code("SCHEDULE_TOPIC_XXXX", {"DELAY": delay, "TAGS": "A"}, 100_000, DELAYS) == code
@@ -49,7 +58,9 @@ def test_due_time_without_a_delay_table_is_a_second_later() -> None:
 
 
 @pytest.mark.clause("store.queue.schedule-tag-is-due-time")
-@pytest.mark.parametrize("text", ["", "x", "1.5", "--1", "12345678901", "٣", " 1"])
-def test_delay_level_that_is_no_integer_is_refused(text: str) -> None:
-    with pytest.raises(Rejection, match="not an integer"):
+@pytest.mark.parametrize("text", ["", "x", "1.5", "--1", "2147483648", "9" * 5_000, "٣", " 1"])
+def test_delay_level_that_is_no_integer_of_32_bits_is_refused(text: str) -> None:
+    with pytest.raises(Rejection, match="delay level") as refusal:
         parse_delay_level({"DELAY": text})
+    assert refusal.value.clause == "store.queue.schedule-tag-is-due-time"
+    assert len(refusal.value.reason) < 100
