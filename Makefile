@@ -26,9 +26,12 @@ lanes:
 setup: $(READY)
 
 $(READY): pyproject.toml requirements-dev.txt
+	@command -v $(PYTHON) >/dev/null || \
+		{ echo "mqspec needs Python 3.11 or newer; there is no $(PYTHON). Set PYTHON=..." >&2; exit 64; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "mqspec needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Set PYTHON=..." >&2; exit 64; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv || \
+		{ rm -rf .venv; echo "mqspec could not make .venv; $(PYTHON) needs its venv and pip parts" >&2; exit 64; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@

@@ -1,6 +1,8 @@
 """`mqspec clauses` shows the registry, whole, to people and to programs."""
 
+import dataclasses
 import json
+import sys
 
 import pytest
 
@@ -65,6 +67,50 @@ def test_chapter_and_level_choose(capsys: pytest.CaptureFixture[str]) -> None:
     assert _output(capsys, "--chapter", "alpha", "--level", "must") == (
         "alpha (1 clause)\n  must    alpha.thing.first  A first thing is a thing.\n\n"
     )
+
+
+def test_nothing_left_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["clauses", "alpha.thing.first", "--chapter", "beta"]) == 0
+    assert capsys.readouterr() == ("", "no clause fits all that was asked for\n")
+
+
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [
+        (80, "  must    alpha.thing.first   A first thing is a thing.\n"),
+        (30, "  must    alpha.thing.first\n          A first thing is a\n          thing.\n"),
+        (9, "  must    alpha.thing.first\n          A first thing is a\n          thing.\n"),
+    ],
+)
+def test_a_narrow_terminal_wraps_sentences(
+    columns: int, row: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert row in _output(capsys)
+
+
+def test_a_wide_terminal_has_one_line_a_clause(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = dataclasses.replace(CLAUSES[0], sentence="A " + "long " * 20 + "sentence.")
+    monkeypatch.setattr(command, "load_clauses", lambda: {long.id: long})
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert _output(capsys).splitlines()[1] == (f"  must    alpha.thing.first  A {'long ' * 20}")[:79] + "…"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("alpha", "alpha is a chapter, not a clause: use --chapter alpha."),
+        ("alpha.thing.frist", "there is no clause alpha.thing.frist; close to it: alpha.thing.first"),
+        ("x", "there is no clause x."),
+    ],
+)
+def test_an_unknown_clause_is_wrong_usage(name: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["clauses", name]) == 64
+    assert line in capsys.readouterr().err
 
 
 def test_an_unknown_chapter_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,10 +1,12 @@
 """`mqspec decode`: every kind of input, for people and for programs, with the right exit code."""
 
+import errno
 import io
 import json
 import os
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Final
 
@@ -15,8 +17,10 @@ from hypothesis import strategies as st
 from model_tests.vectors.test_wire import BINARY_FRAME, JSON_FRAME
 from refimpl.cli.entry import run
 from refimpl.cli.hex_text import HexError, HexText
+from spec.layout.batch import BatchEntry, encode_batch
 from spec.layout.record import encode_record
 from spec.layout.stored_message import make_record
+from spec.override import override
 from spec.values.host import host_of
 from spec.values.message import Message
 from spec.values.units import Milliseconds, QueueId
@@ -41,9 +45,25 @@ ROUTE_DATA: Final = {
     "flag": 0,
     "remark": None,
     "extFields": {"topic": "T"},
+    "header": {"topic": "T"},
+    "headerNote": None,
     "bodyLength": 0,
     "bodyKind": "none",
+    "bodyNote": None,
     "body": None,
+}
+
+SHORT_SEND: Final = {
+    "a": "PG",
+    "b": "T",
+    "c": "TBW102",
+    "d": "4",
+    "e": "0",
+    "f": "0",
+    "g": "1700000000000",
+    "h": "0",
+    "i": "TAGS\x01a\x02",
+    "k": "false",
 }
 
 Output = pytest.CaptureFixture[str]
@@ -172,11 +192,123 @@ def test_messages_of_a_pull_are_shown_with_their_fields(capsys: Output) -> None:
         "reconsumeTimes": 0,
         "properties": {"TAGS": "a"},
         "bodyKind": "text",
+        "bodyNote": None,
         "body": "hello0",
     }
-    assert found["body"] == [message, message]
-    broken = _decode(Frame(0, flag=1, body=encode_record(record)[:-1]), capsys)
+    assert (found["body"], found["bodyNote"]) == ([message, message], "2 messages")
+    broken = _decode(Frame(0, flag=1, body=encode_record(record) + encode_record(record)[:-1]), capsys)
     assert broken["bodyKind"] == "binary"
+    assert str(broken["bodyNote"]).startswith(
+        f"refused as records at its byte {len(encode_record(record))}: "
+    )
+
+
+def test_the_letters_of_a_short_send_are_shown_with_their_names_and_types(capsys: Output) -> None:
+    frame = Frame(310, extension_fields=SHORT_SEND, body=b"hello")
+    found = _decode(frame, capsys)
+    assert found["header"] == {
+        "producerGroup": "PG",
+        "topic": "T",
+        "defaultTopic": "TBW102",
+        "defaultTopicQueueNums": 4,
+        "queueId": 0,
+        "sysFlag": 0,
+        "bornTimestamp": 1_700_000_000_000,
+        "flag": 0,
+        "properties": {"TAGS": "a"},
+        "unitMode": False,
+    }
+    assert run(["decode", encode_frame(frame).hex()]) == 0
+    shown = capsys.readouterr().out
+    assert "    a  producerGroup          PG\n" in shown
+    assert '    i  properties             {"TAGS": "a"}\n' in shown
+
+
+def test_fields_that_the_reference_would_refuse_are_named(capsys: Output) -> None:
+    frame = Frame(310, extension_fields=SHORT_SEND | {"e": "x"})
+    found = _decode(frame, capsys)
+    assert found["header"] is None
+    assert str(found["headerNote"]).startswith("refused: e: ")
+    assert run(["decode", encode_frame(frame).hex()]) == 0
+    assert f"  fields {found['headerNote']}\n" in capsys.readouterr().out
+
+
+def test_a_compressed_body_is_expanded(capsys: Output) -> None:
+    fields = SHORT_SEND | {"f": "1"}
+    body = zlib.compress(b"hello" * 1_000)
+    found = _decode(Frame(310, extension_fields=fields, body=body), capsys)
+    assert (found["bodyKind"], found["body"]) == ("text", "hello" * 1_000)
+    assert found["bodyNote"] == f"expanded from {len(body)} bytes to 5000"
+    broken = _decode(Frame(310, extension_fields=fields, body=b"hello"), capsys)
+    assert (broken["bodyKind"], broken["body"]) == ("text", "hello")
+    assert str(broken["bodyNote"]).startswith("compressed: not a zlib stream")
+
+
+def test_compressed_bodies_of_one_frame_have_a_bound_together(capsys: Output) -> None:
+    host = host_of("127.0.0.1", 10911)
+    large = zlib.compress(bytes(40_000_000))
+    record = make_record(
+        Message("T1", large, 0, {}),
+        queue_id=QueueId(3),
+        born_at_ms=Milliseconds(5),
+        born_host=host,
+        stored_at_ms=Milliseconds(6),
+        store_host=host,
+        system_flag=1,
+    )
+    assert run(["decode", encode_frame(Frame(0, flag=1, body=encode_record(record) * 2)).hex()]) == 0
+    shown = capsys.readouterr().out
+    assert f"expanded from {len(large)} bytes to 40000000" in shown
+    assert "[store.body.bounded-expansion]" in shown
+
+
+def test_the_messages_of_a_batch_are_shown(capsys: Output) -> None:
+    fields = SHORT_SEND | {"m": "true"}
+    entries = [BatchEntry(0, b"one", "TAGS\x01a\x02"), BatchEntry(7, b"\xff", "")]
+    found = _decode(Frame(320, extension_fields=fields, body=encode_batch(entries)), capsys)
+    assert (found["bodyKind"], found["bodyNote"]) == ("messages", "2 messages")
+    assert found["body"] == [
+        {"flag": 0, "properties": {"TAGS": "a"}, "bodyKind": "text", "bodyNote": None, "body": "one"},
+        {"flag": 7, "properties": {}, "bodyKind": "binary", "bodyNote": None, "body": "ff"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "note"),
+    [
+        (b'{"clientID":"c","consumerDataSet":[],"producerDataSet":[]}', "HeartbeatData"),
+        (
+            b'{"clientID":"c","consumerDataSet":5,"producerDataSet":[]}',
+            "refused as HeartbeatData: consumerDataSet",
+        ),
+    ],
+)
+def test_a_json_body_is_held_against_its_record(body: bytes, note: str, capsys: Output) -> None:
+    assert str(_decode(Frame(34, body=body), capsys)["bodyNote"]).startswith(note)
+
+
+def test_a_boolean_that_java_reads_otherwise_is_pointed_out(capsys: Output) -> None:
+    assert run(["decode", encode_frame(Frame(310, extension_fields=SHORT_SEND | {"m": "1"})).hex()]) == 0
+    assert "    m  batch                  1 (reads as false)\n" in capsys.readouterr().out
+
+
+def test_a_file_that_cannot_be_read_is_wrong_usage(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
+    class Failing(io.BytesIO):
+        @override
+        def read(self, _size: int | None = -1) -> bytes:
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Failing()))
+    assert run(["decode", "-"]) == 64
+    line = "mqspec decode: cannot read stdin: Input/output error. See `mqspec decode --help`.\n"
+    assert capsys.readouterr() == ("", line)
+
+
+def test_a_value_with_nothing_to_see_is_quoted(capsys: Output) -> None:
+    assert run(["decode", encode_frame(Frame(105, remark="", extension_fields={"topic": " "})).hex()]) == 0
+    shown = capsys.readouterr().out
+    assert '  remark  ""\n' in shown
+    assert '    topic  " "\n' in shown
 
 
 @pytest.mark.parametrize("body", [b"{broken", b"[" * 1_000, b'{"a":"\\ud800"}'])
@@ -247,11 +379,21 @@ def test_a_broken_frame_ends_with_1_and_one_line(argument: str, line: str, capsy
     assert len(_frames(captured.out)) == argument.startswith(JSON_FRAME.hex())
 
 
-def test_a_stranger_s_bytes_in_a_file_are_named(tmp_path: Path, capsys: Output) -> None:
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2"),
+        (b"GET / HTTP/1.1\r\n\r\n", "HTTP"),
+        (b"DELETE / HTTP/1.1\r\n\r\n", "HTTP"),
+    ],
+)
+def test_a_stranger_s_bytes_in_a_file_are_named(
+    content: bytes, name: str, tmp_path: Path, capsys: Output
+) -> None:
     path = tmp_path / "input"
-    path.write_bytes(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+    path.write_bytes(content)
     assert run(["decode", str(path)]) == 1
-    assert capsys.readouterr().err.startswith(f"{path}: byte 0: this is HTTP/2")
+    assert capsys.readouterr().err.startswith(f"{path}: byte 0: this is {name}")
 
 
 def test_a_capture_goes_on_after_a_broken_row(tmp_path: Path, capsys: Output) -> None:
@@ -317,6 +459,27 @@ def test_a_file_that_holds_no_frame_is_wrong_usage(
         "",
         f"mqspec decode: {line.format(path)} See `mqspec decode --help`.\n",
     )
+
+
+def test_white_space_without_end_is_not_kept(tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "input"
+    path.write_bytes(b" \n" * 50_000 + b"g")
+    assert run(["decode", str(path)]) == 64
+    assert "character 'g' at 100000 is not a hex digit" in capsys.readouterr().err
+    path.write_bytes(b" \n" * 10_000_000 + b"g")
+    assert run(["decode", str(path)]) == 64
+    assert capsys.readouterr().err == (
+        f"mqspec decode: {path} begins with more than 1048576 bytes of white space:"
+        " expected frames, hex text or a capture. See `mqspec decode --help`.\n"
+    )
+
+
+def test_standard_input_that_is_closed_is_wrong_usage() -> None:
+    ended = subprocess.run(
+        ["sh", "-c", 'exec "$0" decode - <&-', SCRIPT], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (64, "")
+    assert ended.stderr == "mqspec decode: standard input is closed. See `mqspec decode --help`.\n"
 
 
 def test_a_large_file_is_read_block_by_block(tmp_path: Path) -> None:

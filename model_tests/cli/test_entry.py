@@ -11,9 +11,11 @@ from typing import Final
 import click
 import pytest
 
+from model_tests.vectors.test_wire import JSON_FRAME
 from refimpl.cli.entry import COMMANDS, group, run
 
 SCRIPT: Final = Path(sys.executable).with_name("mqspec")
+FRAME: Final = JSON_FRAME.hex()
 SLOW_COMMAND: Final = """\
 import time, click
 from refimpl.cli import entry
@@ -84,6 +86,25 @@ def test_a_reader_that_goes_away_ends_the_command_quietly() -> None:
     ended = subprocess.run([SCRIPT, "--help"], stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["clauses"], ["clauses", "--json"], ["decode", "00"]])
+def test_output_that_is_closed_is_no_violation(arguments: list[str]) -> None:
+    command = ["sh", "-c", 'exec "$0" "$@" >&-', str(SCRIPT), *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "mqspec: standard output is closed\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["clauses"], ["decode", FRAME], ["decode", "--json", FRAME]]
+)
+def test_output_that_cannot_be_written_is_no_violation(arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [SCRIPT, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (ended.returncode, ended.stderr) == (2, "mqspec: No space left on device\n")
 
 
 def test_an_interrupt_ends_with_130_and_one_line() -> None:

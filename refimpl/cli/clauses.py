@@ -1,15 +1,20 @@
 """`mqspec clauses`: the clauses for a person, or as JSON for a program."""
 
+import difflib
 import itertools
 import json
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
+from typing import Final
 
 import click
 
 from spec.registry import Clause, ClauseId, Example, Level, load_clauses
+
+_READABLE: Final = 40
+"""Columns that the start of a sentence needs to tell something."""
 
 
 def _as_data(clause: Clause) -> dict[str, object]:
@@ -29,7 +34,7 @@ def _as_data(clause: Clause) -> dict[str, object]:
 
 
 def _wrap(text: str, indent: str = "") -> str:
-    width = min(shutil.get_terminal_size().columns, 100)
+    width = max(min(shutil.get_terminal_size().columns, 100), len(indent) + 20)
     return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent)
 
 
@@ -51,23 +56,36 @@ def _show_in_full(clause: Clause) -> None:
 
 
 def _show_table(clauses: Iterable[Clause]) -> None:
-    """One line a clause; cut to the terminal's width, but whole when a program reads it."""
+    """One line a clause, whole when a program reads it; what a terminal has no room for is cut or wrapped."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for chapter, members in itertools.groupby(clauses, key=lambda clause: clause.chapter):
         rows = list(members)
         click.echo(f"{chapter} ({len(rows)} clause{'s' if len(rows) > 1 else ''})")
         longest = max(len(clause.id) for clause in rows)
         for clause in rows:
-            line = f"  {clause.level.value:6}  {clause.id:{longest}}  {clause.sentence}"
-            click.echo(line if width is None or len(line) <= width else line[: width - 1] + "…")
+            click.echo(_derive_row(clause, longest, width))
         click.echo()
+
+
+def _derive_row(clause: Clause, longest: int, width: int | None) -> str:
+    line = f"  {clause.level.value:6}  {clause.id:{longest}}  {clause.sentence}"
+    if width is None or len(line) <= width:
+        return line
+    if len(line) - len(clause.sentence) > width - _READABLE:
+        return f"  {clause.level.value:6}  {clause.id}\n{_wrap(clause.sentence, ' ' * 10)}"
+    return line[: width - 1] + "…"
 
 
 def _choose(ids: tuple[str, ...], chapter: str | None, level: str | None) -> list[Clause]:
     known = load_clauses()
-    if unknown := [name for name in ids if name not in known]:
-        raise click.BadParameter(f"there is no clause {unknown[0]}.")
     chapters = sorted({clause.chapter for clause in known.values()})
+    for name in ids:
+        if name in chapters:
+            raise click.BadParameter(f"{name} is a chapter, not a clause: use --chapter {name}.")
+        if name not in known:
+            close = difflib.get_close_matches(name, known)
+            hint = f"; close to it: {', '.join(close)}" if close else ""
+            raise click.BadParameter(f"there is no clause {name}{hint}.")
     if chapter is not None and chapter not in chapters:
         raise click.BadParameter(f"there is no chapter {chapter}; there are {', '.join(chapters)}.")
     return [
@@ -80,13 +98,15 @@ def _choose(ids: tuple[str, ...], chapter: str | None, level: str | None) -> lis
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
-@click.option("--chapter", help="Only clauses of this chapter.")
+@click.option("--chapter", help="Only clauses of this chapter, such as wire.")
 @click.option(
     "--level", type=click.Choice([level.value for level in Level]), help="Only clauses of this level."
 )
 def clauses(*, ids: tuple[str, ...], as_json: bool, chapter: str | None, level: str | None) -> None:
     """List the clauses, or show some of them in full."""
     chosen = _choose(ids, chapter, level)
+    if not chosen:
+        click.echo("no clause fits all that was asked for", err=True)
     if as_json:
         click.echo(json.dumps([_as_data(clause) for clause in chosen], indent=1, ensure_ascii=False))
     elif ids:

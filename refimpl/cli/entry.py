@@ -18,9 +18,10 @@ from spec.override import override
 
 EXIT_USAGE: Final = 64
 """`EX_USAGE` of BSD's sysexits.h; click's own 2 means inconclusive here."""
+EXIT_INCONCLUSIVE: Final = 2
+"""Nobody can tell: what was found could not be written."""
 EXIT_INTERRUPTED: Final = 130
 """128 + SIGINT, as shells have it."""
-
 EXIT_READER_GONE: Final = 141
 """128 + SIGPIPE, likewise: what was found is not known to anybody."""
 
@@ -82,9 +83,13 @@ def group() -> None:
     """The checked reference for RocketMQ-style messaging."""
 
 
-def _silence_output() -> None:
-    """Nothing more is written: the reader has gone, and the interpreter's last flush must not complain."""
+def _end_output(error: OSError) -> int:
+    """Nothing more is written, so that the interpreter's last flush cannot complain; the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:
+        return EXIT_READER_GONE
+    click.echo(f"mqspec: {error.strerror or error}", err=True)
+    return EXIT_INCONCLUSIVE
 
 
 def _invoke(arguments: Sequence[str]) -> int:
@@ -113,13 +118,13 @@ def run(arguments: Sequence[str]) -> int:
         click.echo("mqspec: interrupted", err=True)
         return EXIT_INTERRUPTED
     except OSError as error:
-        if error.errno != errno.EPIPE:
-            raise
-        _silence_output()
-        return EXIT_READER_GONE
+        return _end_output(error)
     return code
 
 
 def main() -> None:
     """Run the command line of this process and end it."""
+    if sys.stdout is None:
+        click.echo("mqspec: standard output is closed", err=True)
+        sys.exit(EXIT_INCONCLUSIVE)
     sys.exit(run(sys.argv[1:]))

@@ -8,7 +8,7 @@ import io
 import json
 import string
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, TypeAlias
 
@@ -24,7 +24,10 @@ _LINE_LIMIT: Final = 4 * FRAME_LIMIT
 
 _TEXT: Final = frozenset(string.printable.encode())
 _SPACE: Final = string.whitespace.encode()
-_HTTP: Final = (b"PRI ", b"GET ", b"POST", b"PUT ", b"HEAD")
+_HTTP: Final = (b"PRI ", b"GET ", b"POST", b"PUT ", b"HEAD", b"OPTI", b"DELE", b"PATC", b"CONN")
+_EXPECTED: Final = "expected frames, hex text or a capture"
+_BLANK_LIMIT: Final = 1 << 20
+"""Most white space before anything else; it is kept, since positions and line numbers count it."""
 
 
 class Found(NamedTuple):
@@ -61,6 +64,8 @@ class InputError(click.UsageError):
 def read_items(argument: str) -> Iterator[Item]:
     """What the argument holds: `-` is standard input, a path is a file, anything else must be hex."""
     if argument == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed.")
         yield from _read_stream("stdin", sys.stdin.buffer)
         return
     path = Path(argument)
@@ -72,12 +77,11 @@ def read_items(argument: str) -> Iterator[Item]:
         yield from _read_argument(argument)
         return
     try:
-        with path.open("rb") as stream:
-            yield from _read_stream(argument, stream)
+        stream = path.open("rb")
     except OSError as error:
-        if error.filename is None:
-            raise  # not about this file: the reader of our output has gone
         raise InputError(f"cannot read {argument}: {error.strerror}.") from None
+    with stream:
+        yield from _read_stream(argument, stream)
 
 
 def _read_argument(argument: str) -> Iterator[Item]:
@@ -93,16 +97,10 @@ def _read_argument(argument: str) -> Iterator[Item]:
 
 
 def _read_stream(name: str, stream: BinaryIO) -> Iterator[Item]:
-    start = b""
-    blocks = _read_blocks(stream)
-    for block in blocks:
-        start += block
-        if start.strip(_SPACE):
-            break
+    blocks = _read_blocks(name, stream)
+    start = _read_start(name, blocks)
     content = _chain(start, blocks)
     first = start.lstrip(_SPACE)
-    if not first:
-        raise InputError(f"{name} is empty: expected frames, hex text or a capture.")
     if first.startswith(b"{"):
         yield from _read_capture(name, content)
     elif _TEXT.issuperset(first) and not start.startswith(_HTTP):
@@ -111,11 +109,34 @@ def _read_stream(name: str, stream: BinaryIO) -> Iterator[Item]:
         yield from _read_frames(name, content)
 
 
-def _read_blocks(stream: BinaryIO) -> Iterator[bytes]:
+def _read_start(name: str, blocks: Iterator[bytes]) -> bytes:
+    """The first blocks, up to one that holds more than white space."""
+    blanks: list[bytes] = []
+    size = 0
+    for block in blocks:
+        if block.strip(_SPACE):
+            return b"".join((*blanks, block))
+        blanks.append(block)
+        size += len(block)
+        if size > _BLANK_LIMIT:
+            raise InputError(
+                f"{name} begins with more than {_BLANK_LIMIT} bytes of white space: {_EXPECTED}."
+            )
+    raise InputError(f"{name} is empty: {_EXPECTED}.")
+
+
+def _read_blocks(name: str, stream: BinaryIO) -> Iterator[bytes]:
     # A pipe gives what it has, so that frames show as they come.
     read = stream.read1 if isinstance(stream, io.BufferedReader) else stream.read
-    while block := read(_BLOCK):
+    while block := _read_block(name, read):
         yield block
+
+
+def _read_block(name: str, read: Callable[[int], bytes]) -> bytes:
+    try:
+        return read(_BLOCK)
+    except OSError as error:
+        raise InputError(f"cannot read {name}: {error.strerror}.") from None
 
 
 def _chain(start: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:

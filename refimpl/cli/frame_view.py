@@ -1,33 +1,21 @@
 """A frame for a person, and the same frame as data for a program."""
 
 import json
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from rich.text import Text
 
+from refimpl.cli.body_view import BodyView, derive_body_lines, derive_body_view
 from refimpl.cli.frame_source import Found
-from spec.layout.record_walk import decode_records
-from spec.layout.stored_message import Magic, StoredMessage
-from spec.rejection import Rejection
+from refimpl.cli.header_view import HeaderView, derive_header_view
 from spec.wire.code import Generation, derive_request_code, derive_response_code
-from spec.wire.fastjson import JsonValue, parse_fastjson
+from spec.wire.fastjson import JsonValue
 from spec.wire.frame import PREFIX_LENGTH, Frame
 from spec.wire.remoting_header import is_oneway, is_response
 from spec.wire.version import derive_version_name
 
 _VALUE_LIMIT: Final = 1_000
 _LINE_LIMIT: Final = 60
-_DUMP_LIMIT: Final = 256
-_DUMP_WIDTH: Final = 16
-_MAGICS: Final = tuple(magic.to_bytes(4, "big") for magic in (Magic.MESSAGE, Magic.MESSAGE_V2))
-
-
-class BodyView(NamedTuple):
-    """What a body turned out to be; the value is JSON, text, or hex digits."""
-
-    kind: str
-    value: JsonValue
 
 
 def derive_kind(flag: int) -> str:
@@ -49,59 +37,11 @@ def derive_code_name(frame: Frame) -> str | None:
     return None
 
 
-def derive_body_view(body: bytes) -> BodyView:
-    """The body of a frame: messages if it is stored records, otherwise what its bytes read as."""
-    if body[4:8] in _MAGICS:
-        try:
-            records = decode_records(body, accept_v2=True)
-        except Rejection:
-            return _derive_content_view(body)
-        return BodyView("messages", [_derive_message(record) for record in records])
-    return _derive_content_view(body)
-
-
-def _derive_content_view(body: bytes) -> BodyView:
-    """JSON if it is that (Apache's dialect included), text if it reads as such, else hex."""
-    if not body:
-        return BodyView("none", None)
-    if body.lstrip()[:1] in (b"{", b"["):
-        try:
-            return BodyView("json", parse_fastjson(body))
-        except Rejection:
-            pass  # it only began so
-    try:
-        text = body.decode()
-    except UnicodeDecodeError:
-        return BodyView("binary", body.hex())
-    is_text = all(character.isprintable() or character in "\t\r\n" for character in text)
-    return BodyView("text", text) if is_text else BodyView("binary", body.hex())
-
-
-def _derive_message(record: StoredMessage) -> JsonValue:
-    """A stored message; a compressed body stays so."""
-    view = _derive_content_view(record.body)
-    return {
-        "topic": record.topic,
-        "queueId": record.queue_id,
-        "queueOffset": record.queue_offset,
-        "commitLogPosition": record.position,
-        "bornAtMs": record.born_at_ms,
-        "bornHost": str(record.born_host),
-        "storedAtMs": record.stored_at_ms,
-        "storeHost": str(record.store_host),
-        "flag": record.flag,
-        "sysFlag": record.system_flag,
-        "reconsumeTimes": record.reconsume_times,
-        "properties": {**record.properties()},
-        "bodyKind": view.kind,
-        "body": view.value,
-    }
-
-
 def derive_data(found: Found) -> dict[str, object]:
     """The frame as one JSON object."""
     frame = found.frame
-    view = derive_body_view(frame.body)
+    header = derive_header_view(frame)
+    view = derive_body_view(frame, header)
     return {
         "source": found.place,
         "position": found.position,
@@ -118,8 +58,11 @@ def derive_data(found: Found) -> dict[str, object]:
         "flag": frame.flag,
         "remark": frame.remark,
         "extFields": frame.extension_fields,
+        "header": header.values,
+        "headerNote": header.note,
         "bodyLength": len(frame.body),
         "bodyKind": view.kind,
+        "bodyNote": view.note,
         "body": view.value,
     }
 
@@ -131,36 +74,32 @@ def _make_visible(text: str) -> str:
     return visible if len(text) == len(shown) else f"{visible}... ({len(text)} characters)"
 
 
-def _dump(body: bytes) -> Iterator[str]:
-    for start in range(0, min(len(body), _DUMP_LIMIT), _DUMP_WIDTH):
-        row = body[start : start + _DUMP_WIDTH]
-        letters = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in row)  # noqa: PLR2004 - ASCII
-        yield f"{start:08x}  {row.hex(' '):<{3 * _DUMP_WIDTH}} {letters}"
-    if len(body) > _DUMP_LIMIT:
-        yield f"... {len(body) - _DUMP_LIMIT} bytes more"
-
-
-def _derive_body_lines(frame: Frame, view: BodyView) -> Iterator[str]:
-    if view.kind == "binary":
-        yield from _dump(frame.body)
-        return
-    text = view.value if isinstance(view.value, str) else json.dumps(view.value, indent=2, ensure_ascii=False)
-    lines = text.splitlines()
-    yield from map(_make_visible, lines[:_LINE_LIMIT])
-    if len(lines) > _LINE_LIMIT:
-        yield f"... {len(lines) - _LINE_LIMIT} lines more, --json shows them"
+def _show_value(text: str) -> str:
+    """The value as it came; quotes where there is nothing to see."""
+    return _make_visible(text) if text.strip() else json.dumps(text)
 
 
 def derive_text(found: Found) -> Text:
     """The frame as lines for a person."""
     frame = found.frame
-    version = derive_version_name(frame.version)
-    language = "not known" if frame.language is None else frame.language.name
     text = Text()
     text.append(f"{found.place} at {found.position}", "dim")
     text.append(f"  {derive_kind(frame.flag)} ")
     text.append(derive_code_name(frame) or "unknown code", "bold")
     text.append(f" ({frame.code})\n")
+    _append_frame(text, found)
+    header = derive_header_view(frame)
+    _append_fields(text, frame.extension_fields, header)
+    if header.note is not None:
+        text.append(f"  fields {_make_visible(header.note)}\n", "yellow")
+    _append_body(text, derive_body_view(frame, header))
+    return text
+
+
+def _append_frame(text: Text, found: Found) -> None:
+    frame = found.frame
+    version = derive_version_name(frame.version)
+    language = "not known" if frame.language is None else frame.language.name
     text.append(
         f"  {found.size} bytes, {frame.serialization.name} header of"
         f" {found.size - PREFIX_LENGTH - len(frame.body)}, body of {len(frame.body)}\n"
@@ -168,21 +107,37 @@ def derive_text(found: Found) -> Text:
         f" version {frame.version}{f' ({version})' if version else ''}\n"
     )
     if frame.remark is not None:
-        text.append(f"  remark  {_make_visible(frame.remark)}\n")
-    _append_fields(text, frame.extension_fields)
-    view = derive_body_view(frame.body)
-    if view.kind != "none":
-        text.append(f"  body ({view.kind})\n")
-        for line in _derive_body_lines(frame, view):
-            text.append(f"    {line}\n", "green")
-    return text
+        text.append(f"  remark  {_show_value(frame.remark)}\n")
 
 
-def _append_fields(text: Text, fields: dict[str, str] | None) -> None:
+def _append_fields(text: Text, fields: dict[str, str] | None, header: HeaderView) -> None:
+    """The fields as they came, short names with what they stand for, properties taken apart."""
     if fields is None:
         return
     text.append("  fields\n" if fields else "  fields  none, but the table is there\n")
-    width = min(max(map(len, fields), default=0), 32)
+    labels = {key: f"{key}  {header.names[key]}" if key in header.names else key for key in fields}
+    width = min(max(map(len, labels.values()), default=0), 32)
     for key, value in fields.items():
-        text.append(f"    {_make_visible(key):<{width}}", "cyan")
-        text.append(f"  {_make_visible(value)}\n")
+        text.append(f"    {_make_visible(labels[key]):<{width}}", "cyan")
+        text.append(f"  {_show_field(value, (header.values or {}).get(header.names.get(key, key)))}\n")
+
+
+def _show_field(value: str, meaning: JsonValue) -> str:
+    """The value; what it means where that is not plain: to Java every text but `true` is false."""
+    if isinstance(meaning, dict):
+        return _make_visible(json.dumps(meaning, ensure_ascii=False))
+    if isinstance(meaning, bool) and value.lower() not in ("true", "false"):
+        return f"{_show_value(value)} (reads as {json.dumps(meaning)})"
+    return _show_value(value)
+
+
+def _append_body(text: Text, view: BodyView) -> None:
+    if view.kind == "none":
+        return
+    text.append(f"  body ({view.kind})")
+    text.append(f"  {_make_visible(view.note)}\n" if view.note else "\n")
+    lines = list(derive_body_lines(view))
+    for line in lines[:_LINE_LIMIT]:
+        text.append(f"    {_make_visible(line)}\n", "green")
+    if len(lines) > _LINE_LIMIT:
+        text.append(f"    ... {len(lines) - _LINE_LIMIT} lines more, --json shows them\n", "green")
