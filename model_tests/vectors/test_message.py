@@ -8,8 +8,9 @@ from model_tests.vectors.apache_store import files_under
 from spec.layout.batch import BatchEntry, decode_batch, encode_batch
 from spec.layout.index_chain import hash_key
 from spec.layout.record import decode_record
-from spec.layout.stored_message import Magic, StoredMessage, derive_body_crc
+from spec.layout.stored_message import Magic, StoredMessage
 from spec.rejection import Rejection
+from spec.values.checksum import derive_checksum
 from spec.values.host import host_of
 from spec.values.java_text import java_hash
 from spec.values.message_id import MessageId, decode_message_id, encode_message_id
@@ -80,7 +81,7 @@ def test_batch_record_of_126_bytes_decodes_and_encodes() -> None:
 
 @pytest.mark.clause("store.record.body-crc")
 def test_body_crc_of_hello0() -> None:
-    assert derive_body_crc(b"hello0") == 1_882_646_930
+    assert derive_checksum(b"hello0") == 1_882_646_930
 
 
 @pytest.mark.clause("store.index.key-hash")

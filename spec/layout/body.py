@@ -11,6 +11,7 @@ from typing import Final
 from spec.rejection import Rejection
 from spec.values.system_flag import CompressionType, compression_type, is_compressed
 from spec.values.units import ByteCount
+from spec.values.zlib_stream import expand_stream
 
 COMPRESSION_THRESHOLD: Final = ByteCount(4096)
 """Apache's default of compressMsgBodyOverHowmuch: bodies of this length and above are compressed."""
@@ -49,13 +50,7 @@ def expand_body(body: bytes, system_flag: int, *, limit: int = EXPANDED_LIMIT) -
     if kind is not CompressionType.ZLIB:
         name = "unknown" if kind is None else kind.name
         raise Rejection("store.flag.compression-bits", 0, f"compression {name} cannot be expanded here")
-    stream = zlib.decompressobj()
-    try:
-        expanded = stream.decompress(body, limit + 1)
-    except zlib.error as error:
-        raise Rejection("store.body.zlib-stream", 0, f"not a zlib stream: {error}") from None
-    if len(expanded) > limit:
-        raise Rejection("store.body.bounded-expansion", 0, f"expands to more than {limit} bytes")
-    if not stream.eof:
-        raise Rejection("store.body.zlib-stream", len(body), "the zlib stream has no end")
-    return expanded
+    # What stands behind the stream's end is passed over, as Java's inflater does.
+    return expand_stream(
+        body, limit, form_clause="store.body.zlib-stream", limit_clause="store.body.bounded-expansion"
+    ).content

@@ -42,11 +42,14 @@ def decode_checkpoint(data: bytes) -> Checkpoint:
 
 
 def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
-    """The page as Apache writes it.
+    """The page as Apache writes it; refuses times that do not fit their fields.
 
     Clause: store.checkpoint.layout
     """
-    return _TIMES.pack(*checkpoint).ljust(CHECKPOINT_SIZE, b"\0")
+    try:
+        return _TIMES.pack(*checkpoint).ljust(CHECKPOINT_SIZE, b"\0")
+    except struct.error as error:
+        raise Rejection("store.checkpoint.layout", 0, f"{checkpoint} does not fit: {error}") from None
 
 
 def derive_safe_time(checkpoint: Checkpoint, *, counts_index: bool = False) -> Milliseconds:

@@ -62,11 +62,14 @@ EMPTY_HEADER: Final = IndexHeader(
 
 
 def encode_header(header: IndexHeader) -> bytes:
-    """The 40 bytes of a header.
+    """The 40 bytes of a header; refuses numbers that do not fit their fields.
 
     Clause: store.index.layout
     """
-    return _HEADER.pack(*header)
+    try:
+        return _HEADER.pack(*header)
+    except struct.error as error:
+        raise Rejection(_CLAUSE, 0, f"{header} does not fit: {error}") from None
 
 
 def decode_header(data: ReadableBytes) -> IndexHeader:
@@ -83,11 +86,14 @@ def decode_header(data: ReadableBytes) -> IndexHeader:
 
 
 def encode_entry(entry: IndexEntry) -> bytes:
-    """The 20 bytes of an entry.
+    """The 20 bytes of an entry; refuses numbers that do not fit their fields.
 
     Clause: store.index.layout
     """
-    return _ENTRY.pack(*entry)
+    try:
+        return _ENTRY.pack(*entry)
+    except struct.error as error:
+        raise Rejection(_CLAUSE, 0, f"{entry} does not fit: {error}") from None
 
 
 def decode_entry(data: ReadableBytes, at: int = 0) -> IndexEntry:

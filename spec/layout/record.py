@@ -28,11 +28,11 @@ if the CRC agrees. The CRC covers the body alone: a damaged topic or offset is n
 """
 
 import struct
-import zlib
 from typing import Final, TypeAlias
 
-from spec.layout.stored_message import CRC_MASK, SMALLEST_RECORD, Magic, StoredMessage, derive_body_crc
+from spec.layout.stored_message import SMALLEST_RECORD, Magic, StoredMessage
 from spec.rejection import Rejection
+from spec.values.checksum import derive_checksum
 from spec.values.host import IPV4_HOST_SIZE, IPV6_HOST_SIZE, Host, decode_host, encode_host
 from spec.values.property import PROPERTY_BYTES_LIMIT
 from spec.values.system_flag import BORN_HOST_IPV6, STORE_HOST_IPV6, with_host_bits
@@ -148,8 +148,8 @@ def decode_record(
     if property_length < 0 or properties_at + property_length != end:
         raise _reject("size-formula", topic_end, f"the parts do not add up to size {end - at}")
     body = bytes(data[body_at:topic_at])
-    if check_crc and zlib.crc32(body) & CRC_MASK != fields[2]:
-        raise _reject("body-crc", at + 8, f"CRC {fields[2]} is stated, the body has {derive_body_crc(body)}")
+    if check_crc and derive_checksum(body) != fields[2]:
+        raise _reject("body-crc", at + 8, f"CRC {fields[2]} is stated, the body has {derive_checksum(body)}")
     return StoredMessage._make(
         (
             *fields[:9],

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from spec.layout.record import ReadableBytes, decode_record
 from spec.layout.stored_message import BLANK_SIZE, Magic, StoredMessage
 from spec.rejection import Rejection
+from spec.values.java_literal import INT32_HIGHEST
 from spec.values.units import ByteCount
 
 _HEAD: Final = struct.Struct(">iI")
@@ -42,8 +43,8 @@ def encode_blank(remaining: int) -> bytes:
 
     Clause: store.blank.layout
     """
-    if remaining < BLANK_SIZE:
-        raise Rejection("store.blank.layout", 0, f"{remaining} bytes have no room for a blank record")
+    if not BLANK_SIZE <= remaining <= INT32_HIGHEST:
+        raise Rejection("store.blank.layout", 0, f"no blank record covers {remaining} bytes")
     return _HEAD.pack(remaining, Magic.BLANK)
 
 

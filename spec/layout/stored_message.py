@@ -4,10 +4,10 @@ The broker gives a message a queue offset, a place in the log, a store time and 
 and CRC follow from the rest. Which byte each of these is, is said in `spec.layout.record`.
 """
 
-import zlib
 from enum import IntEnum
 from typing import Final, NamedTuple
 
+from spec.values.checksum import derive_checksum
 from spec.values.host import IPV4_HOST_SIZE, IPV6_HOST_SIZE, Host
 from spec.values.message import Message
 from spec.values.property import decode_properties, encode_properties
@@ -32,9 +32,6 @@ BLANK_SIZE: Final = ByteCount(8)
 """Size and magic: what a blank record needs."""
 
 IPV6_EXTRA: Final = IPV6_HOST_SIZE - IPV4_HOST_SIZE
-
-CRC_MASK: Final = 0x7FFF_FFFF
-"""Apache stores the CRC without its highest bit."""
 
 _FIRST_QUEUE_OFFSET: Final = QueueOffset(0)
 _LOG_START: Final = CommitLogPosition(0)
@@ -93,14 +90,6 @@ def derive_record_size(
     return ByteCount(SMALLEST_RECORD + extra + body_length + topic_length + property_length)
 
 
-def derive_body_crc(body: bytes) -> int:
-    """CRC-32 of the body as it is stored, without the highest bit.
-
-    Clause: store.record.body-crc
-    """
-    return zlib.crc32(body) & CRC_MASK
-
-
 def make_record(
     message: Message,
     *,
@@ -132,7 +121,7 @@ def make_record(
     return StoredMessage(
         size=size,
         magic=magic,
-        body_crc=derive_body_crc(message.body),
+        body_crc=derive_checksum(message.body),
         queue_id=queue_id,
         flag=message.flag,
         queue_offset=queue_offset,

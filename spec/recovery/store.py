@@ -10,7 +10,9 @@ before the place where the log is read again. Then units are missing in between.
 at the wrong offset; the reference notices the gap and begins again at the first file of the log.
 """
 
+import struct
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from spec.layout.checkpoint import Checkpoint, derive_safe_time
 from spec.layout.consume_queue import UNIT_SIZE, Unit
@@ -46,6 +48,9 @@ from spec.values.message import derive_tag_code
 from spec.values.system_flag import has_queue_entry
 from spec.values.units import CommitLogPosition, Index, QueueOffset
 
+_PLACE: Final = struct.Struct(">i8xi4xqq")
+"""Of the start of a record: its size, queue id, queue offset and position."""
+
 
 def derive_unit(record: StoredMessage, delays_ms: tuple[int, ...]) -> Unit | None:
     """The unit that follows from a record; None for prepared and rolled-back halves.
@@ -58,17 +63,28 @@ def derive_unit(record: StoredMessage, delays_ms: tuple[int, ...]) -> Unit | Non
     return Unit(record.position, record.size, tag_code)
 
 
-def read_record(files: Sequence[LoadedFile], unit: Unit) -> StoredMessage | None:
-    """The message that a unit leads to; None if there is none of that size at that place."""
-    for file in files:
-        if file.start <= unit.position < file.end:
-            at = unit.position - file.start
-            try:
-                record = decode_record(file.read(at, min(unit.size, file.size - at)), accept_v2=True)
-            except Rejection:
-                return None
-            return record if (record.position, record.size) == (unit.position, unit.size) else None
-    return None
+def has_own_message(
+    name: QueueName, queue_offset: QueueOffset, unit: Unit, files: Sequence[LoadedFile]
+) -> bool:
+    """Whether a unit leads to the message that has this offset of this queue.
+
+    What a record says about itself is compared before the record is read whole. Damaged units name
+    any size; with every one of them believed, the log would be read once a unit.
+
+    Clause: recovery.queue.ends-with-its-own-message
+    """
+    file = next((file for file in files if file.start <= unit.position < file.end), None)
+    if file is None:
+        return False
+    at = unit.position - file.start
+    stated = _PLACE.unpack(file.read(at, _PLACE.size).ljust(_PLACE.size, b"\0"))
+    if stated != (unit.size, name.queue_id, queue_offset, unit.position):
+        return False
+    try:
+        record = decode_record(file.read(at, min(unit.size, file.size - at)), accept_v2=True)
+    except Rejection:
+        return False
+    return record.topic == name.topic
 
 
 def derive_walk_start(files: Sequence[LoadedFile], checkpoint: Checkpoint, *, is_clean_stop: bool) -> Index:
@@ -140,9 +156,7 @@ def keep_units(
     def is_own(queue_offset: QueueOffset, unit: Unit) -> bool:
         if unit.position < files[0].start and not is_filler(unit):
             return True
-        record = read_record(files, unit)
-        own = (*name, queue_offset)
-        return record is not None and (record.topic, record.queue_id, record.queue_offset) == own
+        return has_own_message(name, queue_offset, unit, files)
 
     return drop_foreign_tail(cut_queue(content, walk_start), is_own)
 

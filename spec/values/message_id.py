@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from spec.rejection import Rejection
 from spec.values.host import IPV4_HOST_SIZE, IPV6_HOST_SIZE, Host, decode_host, encode_host
+from spec.values.java_literal import INT64_HIGHEST
 from spec.values.units import CommitLogPosition, Milliseconds
 
 IPV4_ID_LENGTH: Final = 32
@@ -58,10 +59,12 @@ def _decode_hex(text: str, clause: str) -> bytes:
 
 
 def encode_message_id(identifier: MessageId) -> str:
-    """The offset message id as text.
+    """The offset message id as text; refuses what `decode_message_id` would refuse.
 
     Clause: store.id.offset-id-layout
     """
+    if not 0 <= identifier.position <= INT64_HIGHEST:
+        raise Rejection("store.id.offset-id-layout", 0, f"no record stands at {identifier.position}")
     return (encode_host(identifier.store_host) + _POSITION.pack(identifier.position)).hex().upper()
 
 
@@ -109,8 +112,14 @@ def split_message_ids(text: str) -> tuple[MessageId, ...]:
 def encode_unique_id(identifier: UniqueId) -> str:
     """The unique id as text; every number is cut to the low bits that its field holds.
 
+    The address has 4 or 16 bytes; a host that knows none of its own puts the low bytes of the time there.
+
     Clause: store.id.unique-id-layout
     """
+    text_length = (len(identifier.address) + _UNIQUE_REST.size) * 2
+    if text_length not in (IPV4_ID_LENGTH, IPV6_ID_LENGTH):
+        reason = f"an address has 4 or 16 bytes, found {len(identifier.address)}"
+        raise Rejection("store.id.unique-id-layout", 0, reason)
     rest = _UNIQUE_REST.pack(
         identifier.process_id & 0xFFFF,
         (identifier.loader_hash + 0x8000_0000) % 0x1_0000_0000 - 0x8000_0000,

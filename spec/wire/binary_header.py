@@ -18,8 +18,9 @@ from struct import Struct
 from typing import Final, TypeAlias
 
 from spec.rejection import Rejection
+from spec.values.java_literal import is_int16, is_int32
 from spec.wire.language import UNKNOWN_LANGUAGE_BYTE, derive_language_by_number
-from spec.wire.remoting_header import Header, encode_text, is_int16, is_int32
+from spec.wire.remoting_header import Header, encode_text
 
 _FIXED_FORMAT: Final = ">hBhiii"
 _REMARK_START: Final = 17

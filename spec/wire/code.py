@@ -118,7 +118,9 @@ class RequestCode(IntEnum):
 
 
 class LaterRequestCode(IntEnum):
-    """Operations added after 4.9.3 that a peer may send; the reference names them, no more.
+    """Operations added after 4.9.3 that a client may send; the reference names them, no more.
+
+    What only brokers, controllers and authentication tools of 5.x send to each other is left out.
 
     LITE_PULL_MESSAGE is the exception: a 5.x lite-pull consumer sends it in place of
     PULL_MESSAGE and expects the same answer.
@@ -211,7 +213,7 @@ class AclResponseCode(IntEnum):
 
 
 class LaterResponseCode(IntEnum):
-    """What only a 5.x server answers, 209 to 211 among it.
+    """What only a 5.x server answers to a client, 209 to 211 among it.
 
     Clause: wire.code.generation-decides-209-to-211
     """
@@ -298,7 +300,7 @@ STORED_RESPONSES: Final = frozenset(
 
 
 def derive_request_code(code: int) -> RequestCode | LaterRequestCode | None:
-    """The operation a request asks for, or None when no generation declares it.
+    """The operation a request asks for, or None for a code that has no name here.
 
     Clause: wire.code.request-table
     """
@@ -309,7 +311,7 @@ def derive_request_code(code: int) -> RequestCode | LaterRequestCode | None:
 def derive_response_code(
     code: int, generation: Generation = Generation.V4_9
 ) -> ResponseCode | AclResponseCode | LaterResponseCode | None:
-    """The result a server of that generation means, or None when it declares no such result.
+    """The result a server of that generation means, or None for a code that has no name here.
 
     Clause: wire.code.generation-decides-209-to-211
     """

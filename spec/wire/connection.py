@@ -18,6 +18,19 @@ IDLE_LIMIT_MS: Final = 120_000
 EXPIRY_GRACE_MS: Final = 1_000
 """How long past its timeout an open call is kept, Apache's `ResponseFuture` sweep."""
 
+SWEEP_DELAY_MS: Final = 3_000
+"""When open calls are looked through for the first time, Apache's `NettyRemotingClient`."""
+
+SWEEP_INTERVAL_MS: Final = 1_000
+"""How often after that."""
+
+CLIENT_CALL_LIMIT: Final = 65_535
+"""How many asynchronous calls, and as many oneway ones, a client has open at a time (`NettySystemConfig`)."""
+
+SERVER_CALL_LIMIT: Final = 64
+SERVER_ONEWAY_LIMIT: Final = 256
+"""The same for requests that a server sends, Apache's `NettyServerConfig`."""
+
 CONNECT_TIMEOUT_MS: Final = 3_000
 """How long connecting may take, Apache's `NettyClientConfig`."""
 

@@ -22,7 +22,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
 from spec.rejection import Rejection
-from spec.wire.fastjson_reader import DECODER, DEPTH_LIMIT, JsonValue, Reader
+from spec.wire.fastjson_reader import DECODER, JsonValue, Reader
+from spec.wire.json_text import DEPTH_LIMIT, byte_position, find_half_pair
 
 __all__ = (
     "DEPTH_LIMIT",
@@ -43,10 +44,6 @@ JsonTree: TypeAlias = "bool | int | float | str | Sequence[JsonTree] | Mapping[J
 
 # Possessive, and content with a missing end: one pass, whatever the input.
 _TEXT: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-_ESCAPE: Final = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"{}[]"))
 
 
@@ -65,8 +62,9 @@ def parse_fastjson(data: bytes) -> JsonValue:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise Rejection("wire.fastjson.utf8", error.start, f"not UTF-8: {error.reason}") from None
-    if "\\u" in text:
-        _check_surrogates(text)
+    if "\\u" in text and (half := find_half_pair(text)) is not None:
+        reason = f"{text[half : half + 6]} is half of a pair"
+        raise Rejection("wire.fastjson.utf8", byte_position(text, half), reason)
     if _is_shallow(data):
         try:
             value: JsonValue = DECODER.decode(text)
@@ -75,17 +73,6 @@ def parse_fastjson(data: bytes) -> JsonValue:
         else:
             return value
     return Reader(text).read_document()
-
-
-def _check_surrogates(text: str) -> None:
-    """Every escape names a whole character, so that the value can be written as UTF-8 again.
-
-    Clause: wire.fastjson.utf8
-    """
-    for escape in _ESCAPE.finditer(text):
-        if escape[1] is not None:
-            position = len(text[: escape.start()].encode())
-            raise Rejection("wire.fastjson.utf8", position, f"\\{escape[1]} is half of a character")
 
 
 def _is_shallow(data: bytes) -> bool:
@@ -114,20 +101,21 @@ def encode_fastjson(
     are left out. Members stand in the order of the tree: alphabetical in Apache's beans, any in
     its maps.
 
-    Clauses: wire.fastjson.writes-both-forms, wire.fastjson.nulls-omitted
+    Clauses: wire.fastjson.writes-both-forms, wire.fastjson.nulls-omitted, wire.fastjson.standard-values
     """
     # What was read is a tree whose keys are all texts; only the type of a Mapping does not say so.
     shaped = cast("JsonTree", tree)
-    if is_dialect or is_pretty:
-        parts: list[str] = []
-        _write(shaped, 0, parts, is_dialect=is_dialect, is_pretty=is_pretty)
-        text = "".join(parts)
-    else:
-        text = _dump(_quote_keys(shaped))
+    parts: list[str] = []
     try:
-        return text.encode()
+        if is_dialect or is_pretty:
+            _write(shaped, 0, parts, is_dialect=is_dialect, is_pretty=is_pretty)
+        else:
+            parts.append(_dump(_quote_keys(shaped)))
+        return "".join(parts).encode()
     except UnicodeEncodeError as error:
         raise Rejection("wire.fastjson.utf8", error.start, "half of a character has no UTF-8") from None
+    except ValueError:
+        raise Rejection("wire.fastjson.standard-values", 0, "NaN and Infinity are no JSON") from None
 
 
 def _dump(value: JsonValue) -> str:

@@ -11,12 +11,10 @@ import re
 from typing import Final, NoReturn, TypeAlias
 
 from spec.rejection import Rejection
+from spec.wire.json_text import DEPTH_LIMIT, byte_position
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 """What a body may hold once it is read."""
-
-DEPTH_LIMIT: Final = 64
-"""Deepest nesting that is read. Decision: the deepest body of Apache has eight levels."""
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _INTEGER_KEY: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
@@ -54,7 +52,7 @@ class Reader:
 
     def _refuse(self, clause: str, reason: str, position: int | None = None) -> NoReturn:
         at = self._position if position is None else position
-        raise Rejection(clause, len(self._text[:at].encode()), reason) from None
+        raise Rejection(clause, byte_position(self._text, at), reason) from None
 
     def _peek(self) -> str:
         """The next character that is not white space, or an empty text at the end."""

@@ -16,6 +16,7 @@ import json
 from typing import Final
 
 from spec.rejection import Rejection
+from spec.values.java_literal import INT32_HIGHEST, INT32_LOWEST, is_int32
 from spec.wire.json_text import (
     NumberText,
     byte_position,
@@ -24,10 +25,7 @@ from spec.wire.json_text import (
     parse_json_object,
 )
 from spec.wire.language import Language, derive_language_by_name, derive_language_by_number
-from spec.wire.remoting_header import INT32_LIMIT, Header, Serialization, encode_text, is_int32
-
-_INT32_LEAST: Final = -INT32_LIMIT
-_INT32_MOST: Final = INT32_LIMIT - 1
+from spec.wire.remoting_header import Header, Serialization, encode_text
 
 _INT32_TEXT_LIMIT: Final = 11
 """No 32-bit integer is longer in digits, sign included."""
@@ -55,10 +53,10 @@ def decode_json_header(data: bytes, *, absent_opaque: int = 0, replace_malformed
         and type(version) is int
         and type(opaque) is int
         and type(flag) is int
-        and _INT32_LEAST <= code <= _INT32_MOST
-        and _INT32_LEAST <= version <= _INT32_MOST
-        and _INT32_LEAST <= opaque <= _INT32_MOST
-        and _INT32_LEAST <= flag <= _INT32_MOST
+        and INT32_LOWEST <= code <= INT32_HIGHEST
+        and INT32_LOWEST <= version <= INT32_HIGHEST
+        and INT32_LOWEST <= opaque <= INT32_HIGHEST
+        and INT32_LOWEST <= flag <= INT32_HIGHEST
     ):
         code = _read_int(text, members, "code", 0)
         version = _read_int(text, members, "version", 0)

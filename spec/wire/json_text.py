@@ -4,6 +4,9 @@ The standard scanner is fast and nearly right. What it lets through or leaves op
 here: depth (a header of opening brackets must not exhaust the stack), the words NaN and Infinity
 (no JSON), integers of thousands of digits, and escapes that name half of a surrogate pair (no
 text). Every refusal says at which byte. Finding that byte is slow and happens only on the way out.
+
+What is read here whole is a header. Bodies have more liberties and a reader of their own
+(`spec.wire.fastjson`), which shares the limit and the rule for escapes.
 """
 
 import json
@@ -13,7 +16,8 @@ from typing import Final, NoReturn
 from spec.rejection import Rejection
 
 DEPTH_LIMIT: Final = 64
-"""How deep brackets may nest. A decision: a header needs 2, and its reader must not run out of stack."""
+"""How deep brackets may nest. A decision: a header needs 2, the deepest body of Apache 8, and no reader
+may run out of stack."""
 
 _SYNTAX: Final = "wire.json-header.syntax"
 _SPACE: Final = " \t\n\r"
@@ -59,8 +63,8 @@ def parse_json_object(data: bytes, *, replace_malformed: bool = False) -> tuple[
     text = _decode_text(data, replace_malformed=replace_malformed)
     if "[" in text or text.count("{") > DEPTH_LIMIT:
         _check_depth(text)
-    if "\\" in text:
-        _check_surrogates(text)
+    if "\\" in text and (half := find_half_pair(text)) is not None:
+        raise _refusal(text, half, "wire.header.text", f"{text[half : half + 6]} is half of a pair")
     start = 0 if text.startswith("{") else len(text) - len(text.lstrip(_SPACE))
     if not text.startswith("{", start):
         raise _refusal(text, start, "wire.json-header.object", "expected a JSON object")
@@ -126,16 +130,14 @@ def _check_depth(text: str) -> None:
             depth -= 1
 
 
-def _check_surrogates(text: str) -> None:
-    """Every escaped surrogate is one of a pair.
+def find_half_pair(text: str) -> int | None:
+    """Where an escape names half of a surrogate pair; None if every escape names a whole character.
 
-    Clause: wire.header.text
+    Clauses: wire.header.text, wire.fastjson.utf8
     """
     if "\\ud" not in text and "\\uD" not in text:
-        return
-    for escape in _ESCAPE.finditer(text):
-        if escape[1]:
-            raise _refusal(text, escape.start(), "wire.header.text", f"{escape[1]} is half of a pair")
+        return None
+    return next((escape.start() for escape in _ESCAPE.finditer(text) if escape[1]), None)
 
 
 def _find_constant(text: str) -> int:

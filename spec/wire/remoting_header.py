@@ -18,9 +18,6 @@ RESPONSE_BIT: Final = 1
 ONEWAY_BIT: Final = 2
 """Bit 1 of the flag, Apache's `RPC_ONEWAY`."""
 
-INT16_LIMIT: Final = 1 << 15
-INT32_LIMIT: Final = 1 << 31
-
 
 class Serialization(IntEnum):
     """The type byte of a frame: in which format its header is written."""
@@ -63,16 +60,6 @@ def is_reply_to(flag: int, opaque: int, pending_opaque: int) -> bool:
     Clause: wire.header.reply-match
     """
     return is_response(flag) and opaque == pending_opaque
-
-
-def is_int16(number: int) -> bool:
-    """Whether the number fits two signed bytes."""
-    return -INT16_LIMIT <= number < INT16_LIMIT
-
-
-def is_int32(number: int) -> bool:
-    """Whether the number fits four signed bytes."""
-    return -INT32_LIMIT <= number < INT32_LIMIT
 
 
 def encode_text(text: str, clause: str, what: str) -> bytes:

@@ -44,3 +44,10 @@ def test_safe_time_is_three_seconds_before_the_earlier(
 ) -> None:
     checkpoint = Checkpoint(Milliseconds(log), Milliseconds(queues), Milliseconds(index))
     assert derive_safe_time(checkpoint, counts_index=counts_index) == safe
+
+
+@pytest.mark.clause("store.checkpoint.layout")
+def test_time_beyond_64_bits_is_not_written() -> None:
+    with pytest.raises(Rejection, match="does not fit") as refusal:
+        encode_checkpoint(Checkpoint(Milliseconds(2**63)))
+    assert refusal.value.clause == "store.checkpoint.layout"

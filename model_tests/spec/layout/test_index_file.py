@@ -66,3 +66,13 @@ def test_parts_that_are_not_wholly_there_are_refused() -> None:
         with pytest.raises(Rejection, match="too few") as refusal:
             read()
         assert refusal.value.clause == "store.index.layout"
+
+
+@pytest.mark.clause("store.index.layout")
+def test_numbers_that_do_not_fit_their_fields_are_not_written() -> None:
+    with pytest.raises(Rejection, match="does not fit") as refusal:
+        encode_header(EMPTY_HEADER._replace(end_position=CommitLogPosition(2**63)))
+    assert refusal.value.clause == "store.index.layout"
+    with pytest.raises(Rejection, match="does not fit") as refusal:
+        encode_entry(IndexEntry(2**31, CommitLogPosition(0), 0, Index(0)))
+    assert refusal.value.clause == "store.index.layout"

@@ -85,6 +85,7 @@ def test_bytes_that_are_no_blank_record_are_refused(data: bytes) -> None:
 
 
 @pytest.mark.clause("store.blank.layout")
-def test_blank_record_needs_eight_bytes() -> None:
-    with pytest.raises(Rejection, match="no room"):
-        encode_blank(7)
+@pytest.mark.parametrize("remaining", [7, 2**31])
+def test_blank_record_needs_eight_bytes_and_covers_what_32_bits_can_say(remaining: int) -> None:
+    with pytest.raises(Rejection, match="no blank record covers"):
+        encode_blank(remaining)

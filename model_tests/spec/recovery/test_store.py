@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 from model_tests.spec.recovery.sample import FIRST_STORED_AT_MS, SHAPE, Log, queue_files, sample_log
 from spec.layout.consume_queue import FILLER, Unit
 from spec.layout.record_walk import StopKind
-from spec.recovery.queue import QueueContent
+from spec.recovery.queue import NO_UNITS, QueueContent
 from spec.recovery.state import APACHE_RULE, QueueName, RecoveredStore
-from spec.recovery.store import recover_store
-from spec.recovery.store_file import found_bytes
+from spec.recovery.store import keep_units, recover_store
+from spec.recovery.store_file import LoadedFile, arrange_files, found_bytes
 from spec.rejection import Rejection
-from spec.values.units import CommitLogPosition, QueueId, QueueOffset
+from spec.values.units import ByteCount, CommitLogPosition, QueueId, QueueOffset, TagCode
 
 SAFE = FIRST_STORED_AT_MS + 13 * 10_000 + 3_000
 """A checkpoint behind the first message of the third file and before that of the fourth."""
@@ -155,3 +155,22 @@ def test_any_bytes_are_recovered_or_refused(log: bytes, queue: bytes) -> None:
     queues = {QueueName("T", QueueId(0)): [found_bytes("0" * 20, queue.ljust(80, b"\0"))]}
     recovered = recover_store(sample_log(1).stopped(queues=queues)._replace(log=files), SHAPE)
     assert 0 <= recovered.log_end.position <= CommitLogPosition(1_000)
+
+
+@pytest.mark.clause("recovery.queue.ends-with-its-own-message")
+@pytest.mark.parametrize("unit", [FILLER, Unit(CommitLogPosition(0), ByteCount(2**31 - 2), TagCode(0))])
+def test_units_that_name_a_giant_size_do_not_have_the_log_read_once_each(unit: Unit) -> None:
+    log = sample_log()
+    read_lengths: list[int] = []
+
+    def counted(file: LoadedFile) -> LoadedFile:
+        def read(at: int, length: int) -> bytes:
+            read_lengths.append(length)
+            return file.read(at, length)
+
+        return file._replace(read=read)
+
+    files = [counted(file) for file in arrange_files(log.files(), SHAPE.log_file_size)]
+    content = QueueContent(QueueOffset(0), (unit,) * 1_000)
+    assert keep_units(QueueName("A", QueueId(0)), content, files, files[-1].start) == NO_UNITS
+    assert sum(read_lengths) <= 1_000 * 36

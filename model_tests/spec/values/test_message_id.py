@@ -94,3 +94,19 @@ def test_unique_id_layout_is_address_process_loader_time_counter() -> None:
 @pytest.mark.parametrize(("now", "elapsed"), [(5_000_000, 4_000_000), (999_999, 0), (1, 0), (0, -1_000_000)])
 def test_small_step_back_of_the_clock_counts_as_zero(now: int, elapsed: int) -> None:
     assert derive_elapsed_ms(now, 1_000_000) == elapsed
+
+
+@pytest.mark.clause("store.id.offset-id-layout")
+@pytest.mark.parametrize("position", [-1, 2**63])
+def test_id_of_a_place_that_no_log_has_is_not_written(position: int) -> None:
+    with pytest.raises(Rejection, match="no record stands at") as refusal:
+        encode_message_id(MessageId(host_of("127.0.0.1", 10_911), CommitLogPosition(position)))
+    assert refusal.value.clause == "store.id.offset-id-layout"
+
+
+@pytest.mark.clause("store.id.unique-id-layout")
+@pytest.mark.parametrize("size", [0, 3, 5, 15])
+def test_unique_id_with_an_address_of_another_size_is_not_written(size: int) -> None:
+    with pytest.raises(Rejection, match="4 or 16 bytes") as refusal:
+        encode_unique_id(UniqueId(bytes(size), 1, 2, Milliseconds(3), 4))
+    assert refusal.value.clause == "store.id.unique-id-layout"

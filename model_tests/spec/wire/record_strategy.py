@@ -8,9 +8,9 @@ from typing import Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
+from spec.values.java_literal import INT32_HIGHEST, INT32_LOWEST, INT64_HIGHEST, INT64_LOWEST, Long
 from spec.values.units import CommitLogPosition, Milliseconds, QueueId, QueueOffset, TagCode
 from spec.wire.body.domain import DOMAIN_RECORDS
-from spec.wire.literal import INT32_HIGHEST, INT32_LOWEST, INT64_HIGHEST, INT64_LOWEST, Long
 
 _Record = TypeVar("_Record")
 

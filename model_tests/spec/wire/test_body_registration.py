@@ -7,16 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_tests.spec.wire.record_strategy import INT32, TEXTS, records_of
-from spec.broker.topic import TopicConfig, TopicFilter
+from spec.broker.topic import DataVersion, TopicConfig, TopicFilter
 from spec.rejection import Rejection
-from spec.values.units import Milliseconds
-from spec.wire.body.data_version import DataVersion
+from spec.values.checksum import derive_checksum
 from spec.wire.body.registration import (
     RegisterBrokerBody,
     decode_compressed,
     decode_registration,
     decode_topic_words,
-    derive_body_checksum,
     encode_compressed,
     encode_topic_words,
     inflate,
@@ -26,7 +24,7 @@ from spec.wire.body.topic import TopicConfigTable
 from spec.wire.frame import FRAME_LIMIT
 
 BODY = RegisterBrokerBody(
-    TopicConfigTable({"T1": TopicConfig("T1", 4, 8)}, DataVersion(3, Milliseconds(7))), ("f:1",)
+    TopicConfigTable({"T1": TopicConfig("T1", 4, 8)}, DataVersion(timestamp_ms=7, counter=3)), ("f:1",)
 )
 PARTS = (b'{"counter":3,"timestamp":7}', b"T1 4 8 6 SINGLE_TAG", b'["f:1"]')
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters=" "), min_size=1, max_size=6)
@@ -139,9 +137,9 @@ def test_the_bound_is_the_frame_limit_unless_stated() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "ends early"),
+        (b"", "has no end"),
         (b"plain", "not a zlib stream"),
-        (zlib.compress(b"abc")[:-1], "ends early"),
+        (zlib.compress(b"abc")[:-1], "has no end"),
         (zlib.compress(b"abc") + b"x", "bytes follow"),
     ],
 )
@@ -168,7 +166,15 @@ def test_any_bytes_are_a_registration_or_refused(data: bytes, is_compressed: boo
 def test_checksum_is_31_bits_over_the_bytes_as_sent_and_zero_declares_nothing() -> None:
     body = b"123456789"
     assert zlib.crc32(body) == 0xCBF43926
-    assert derive_body_checksum(body) == 0x4BF43926
+    assert derive_checksum(body) == 0x4BF43926
     assert is_body_intact(0x4BF43926, body)
     assert is_body_intact(0, body)
     assert not is_body_intact(0x4BF43927, body)
+
+
+@pytest.mark.clause("wire.body.registration-forms")
+@pytest.mark.parametrize("name", ["", "a b", "\ud800"])
+def test_topic_whose_name_is_not_one_word_is_not_written(name: str) -> None:
+    with pytest.raises(Rejection) as refusal:
+        encode_topic_words(TopicConfig(name, 4, 4))
+    assert refusal.value.clause == "wire.body.registration-forms"

@@ -5,14 +5,13 @@ from typing import Final
 import pytest
 
 from spec.broker.subscription_group import GroupConfig
-from spec.broker.topic import TopicConfig
+from spec.broker.topic import DataVersion, TopicConfig
 from spec.group.consumption import ConsumeType, MessageModel
 from spec.group.start_position import StartPolicy
 from spec.nameserver.registration import BrokerEntry
 from spec.nameserver.route import QueueData
 from spec.values.message_queue import MessageQueue
 from spec.values.units import Milliseconds, QueueId, QueueOffset
-from spec.wire.body.data_version import DataVersion
 from spec.wire.body.group import (
     ClientConnection,
     ConsumerConnectionList,
@@ -72,9 +71,7 @@ TOPIC_TEXT: Final = (
     '{"order":false,"perm":6,"readQueueNums":4,"topicFilterType":"SINGLE_TAG","topicName":"T1",'
     '"topicSysFlag":0,"writeQueueNums":4}'
 )
-TOPICS: Final = TopicConfigTable(
-    {"T1": TopicConfig("T1", 4, 4)}, DataVersion(counter=0, timestamp=Milliseconds(7))
-)
+TOPICS: Final = TopicConfigTable({"T1": TopicConfig("T1", 4, 4)}, DataVersion(timestamp_ms=7, counter=0))
 TOPICS_TEXT: Final = (
     '{"dataVersion":{"counter":0,"timestamp":7},"topicConfigTable":{"T1":' + TOPIC_TEXT + "}}"
 )
@@ -91,7 +88,6 @@ BROKER_TEXT: Final = (
 )
 
 VECTORS: Final[list[tuple[JsonRecord, str]]] = [
-    (DataVersion(4, Milliseconds(1794981141102)), '{"counter":4,"timestamp":1794981141102}'),
     (KvTable({"k": "v"}), '{"table":{"k":"v"}}'),
     (TopicList(frozenset({"T1"})), '{"topicList":["T1"]}'),
     (TopicList(frozenset({"T1"}), "h:1"), '{"brokerAddr":"h:1","topicList":["T1"]}'),
@@ -114,7 +110,7 @@ VECTORS: Final[list[tuple[JsonRecord, str]]] = [
         '{"filterServerList":[],"topicConfigSerializeWrapper":' + TOPICS_TEXT + "}",
     ),
     (
-        GroupConfigTable({"G": GroupConfig("G")}, DataVersion(4, Milliseconds(9))),
+        GroupConfigTable({"G": GroupConfig("G")}, DataVersion(timestamp_ms=9, counter=4)),
         '{"dataVersion":{"counter":4,"timestamp":9},"subscriptionGroupTable":{"G":' + GROUP_TEXT + "}}",
     ),
     (
@@ -245,9 +241,17 @@ def test_body_has_exactly_the_bytes_that_apache_writes(body: JsonRecord, text: s
 
 @pytest.mark.clause("wire.body.java-names")
 @pytest.mark.parametrize(
-    ("record", "text"), [(GroupConfig("G"), GROUP_TEXT), (TopicConfig("T1", 4, 4), TOPIC_TEXT)]
+    ("record", "text"),
+    [
+        (GroupConfig("G"), GROUP_TEXT),
+        (TopicConfig("T1", 4, 4), TOPIC_TEXT),
+        (DataVersion(1794981141102, 4), '{"counter":4,"timestamp":1794981141102}'),
+        (DataVersion(1, 2, 3), '{"counter":2,"stateVersion":3,"timestamp":1}'),
+    ],
 )
-def test_records_of_the_domain_travel_alone_too(record: GroupConfig | TopicConfig, text: str) -> None:
+def test_records_of_the_domain_travel_alone_too(
+    record: GroupConfig | TopicConfig | DataVersion, text: str
+) -> None:
     codec = RecordCodec(type(record))
     assert codec.encode(record) == text.encode()
     assert codec.decode(text.encode()) == record

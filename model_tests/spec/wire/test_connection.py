@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spec.wire import connection
 from spec.wire.connection import (
     derive_fast_port,
     derive_name_server_index,
@@ -53,3 +54,11 @@ def test_failing_name_servers_are_all_tried_in_turn(count: int) -> None:
     tried = [index := derive_name_server_index(index, count, is_usable=False) for _ in range(count)]
     assert sorted(tried) == list(range(count))
     assert derive_name_server_index(index, count, is_usable=True) == index
+
+
+def test_numbers_are_apaches() -> None:
+    assert (connection.IDLE_LIMIT_MS, connection.CONNECT_TIMEOUT_MS) == (120_000, 3_000)
+    assert (connection.SWEEP_DELAY_MS, connection.SWEEP_INTERVAL_MS) == (3_000, 1_000)
+    limits = (connection.CLIENT_CALL_LIMIT, connection.SERVER_CALL_LIMIT, connection.SERVER_ONEWAY_LIMIT)
+    assert limits == (65_535, 64, 256)
+    assert (connection.BROKER_PORT, connection.NAME_SERVER_PORT) == (10_911, 9_876)

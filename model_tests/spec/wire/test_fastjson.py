@@ -247,3 +247,12 @@ def test_any_bytes_are_a_value_that_can_be_written_or_refused(data: bytes) -> No
         assert 0 <= outcome.position <= len(data)
     else:
         assert encode_fastjson(outcome)
+
+
+@pytest.mark.clause("wire.fastjson.standard-values")
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_that_json_lacks_are_not_written(number: float) -> None:
+    for is_dialect in (False, True):
+        with pytest.raises(Rejection) as refusal:
+            encode_fastjson([number], is_dialect=is_dialect)
+        assert refusal.value.clause == "wire.fastjson.standard-values"

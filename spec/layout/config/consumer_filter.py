@@ -8,8 +8,8 @@ is a cache that a broker may build anew.
 from collections.abc import Mapping
 from dataclasses import field
 
+from spec.values.java_literal import Long
 from spec.wire.body.record import JsonRecord, json_record
-from spec.wire.literal import Long
 
 
 @json_record

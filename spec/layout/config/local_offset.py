@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
 
-from spec.rejection import Rejection
+from spec.layout.directory import check_folder_name
 from spec.values.message_queue import MessageQueue
 from spec.values.units import QueueOffset
 from spec.wire.body.record import JsonRecord, json_record
@@ -37,10 +37,8 @@ def derive_local_path(client_id: str, group: str) -> tuple[str, str, str]:
 
     Clause: store.config.local-offset-path
     """
-    for part in (client_id, group):
-        if not part or part in {".", ".."} or "/" in part or "\0" in part:
-            raise Rejection("store.config.local-offset-path", 0, f"{part[:80]!r} is no name of a folder")
-    return client_id, group, "offsets.json"
+    clause = "store.config.local-offset-path"
+    return check_folder_name(client_id, clause), check_folder_name(group, clause), "offsets.json"
 
 
 def merge_local_offsets(

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from spec.broker.subscription_group import GroupConfig
-from spec.broker.topic import TopicConfig
+from spec.broker.topic import DataVersion, TopicConfig
 from spec.nameserver.registration import BrokerEntry
 from spec.nameserver.route import QueueData
+from spec.values.java_literal import Long
 from spec.values.message_queue import MessageQueue
-from spec.wire.literal import Long
 
 
 class DomainRecord(NamedTuple):
@@ -36,6 +36,10 @@ DOMAIN_RECORDS: Final[Mapping[type, DomainRecord]] = {
             "system_flag": "topicSysFlag",
             "is_ordered": "order",
         }
+    ),
+    DataVersion: DomainRecord(
+        {"timestamp_ms": "timestamp"},
+        {"timestamp_ms": Long, "counter": Long, "state_version": Long | None},
     ),
     GroupConfig: DomainRecord(
         {

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from spec.broker.subscription_group import GroupConfig
+from spec.broker.topic import DataVersion
 from spec.group.consumption import ConsumeType, MessageModel
 from spec.group.start_position import StartPolicy
-from spec.wire.body.data_version import DataVersion
 from spec.wire.body.record import JsonRecord, json_record
 from spec.wire.body.subscription import SubscriptionRecord
 from spec.wire.language import Language

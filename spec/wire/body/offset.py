@@ -6,9 +6,9 @@ The first two tables are at once bodies and files (`consumerOffset.json`, `delay
 from collections.abc import Mapping
 from dataclasses import field
 
+from spec.broker.topic import DataVersion
 from spec.values.message_queue import MessageQueue
 from spec.values.units import QueueId, QueueOffset
-from spec.wire.body.data_version import DataVersion
 from spec.wire.body.record import JsonRecord, json_record
 from spec.wire.fastjson import parse_fastjson
 

@@ -10,23 +10,21 @@ import zlib
 from struct import Struct
 from typing import Final
 
-from spec.broker.topic import TopicConfig, TopicFilter
+from spec.broker.topic import DataVersion, TopicConfig, TopicFilter
 from spec.rejection import Rejection
-from spec.wire.body.data_version import DataVersion
-from spec.wire.body.record import JsonRecord, json_record
+from spec.values.checksum import derive_checksum
+from spec.values.java_literal import decode_int32
+from spec.values.zlib_stream import expand_stream
+from spec.wire.body.record import JsonRecord, RecordCodec, json_record
 from spec.wire.body.topic import TopicConfigTable
 from spec.wire.fastjson import encode_fastjson, parse_fastjson
 from spec.wire.frame import FRAME_LIMIT
-from spec.wire.literal import decode_int32
-
-CHECKSUM_MASK: Final = 0x7FFFFFFF
-"""Apache keeps 31 bits of a CRC-32, so that it is never negative."""
-
-TABLE_ONLY_BELOW_VERSION: Final = 37
-"""Brokers older than V3_0_11 send the bare topic table."""
+from spec.wire.remoting_header import encode_text
+from spec.wire.version import is_register_body_complete
 
 _LENGTH: Final = Struct(">i")
 _WORD_COUNT: Final = 5
+_VERSION: Final = RecordCodec(DataVersion)
 
 
 @json_record
@@ -37,20 +35,12 @@ class RegisterBrokerBody(JsonRecord):
     filter_server_list: tuple[str, ...] = ()
 
 
-def derive_body_checksum(body: bytes) -> int:
-    """The `bodyCrc32` of a registration: over the bytes as they are sent.
-
-    Clause: wire.body.registration-checksum
-    """
-    return zlib.crc32(body) & CHECKSUM_MASK
-
-
 def is_body_intact(declared_checksum: int, body: bytes) -> bool:
-    """Whether the declared checksum fits; 0 declares nothing.
+    """Whether the declared `bodyCrc32` is that of the bytes as they were sent; 0 declares nothing.
 
     Clause: wire.body.registration-checksum
     """
-    return declared_checksum in {0, derive_body_checksum(body)}
+    return declared_checksum in {0, derive_checksum(body)}
 
 
 def decode_registration(
@@ -58,11 +48,11 @@ def decode_registration(
 ) -> RegisterBrokerBody:
     """The registration, in the form that the sender's header and version announce.
 
-    Clauses: wire.body.registration-forms, wire.body.decompression-bound
+    Clauses: wire.body.registration-forms, wire.body.decompression-bound, wire.version.register-body
     """
     if not body:
         return RegisterBrokerBody()
-    if sender_version < TABLE_ONLY_BELOW_VERSION:
+    if not is_register_body_complete(sender_version):
         return RegisterBrokerBody(TopicConfigTable.decode(body))
     return (
         decode_compressed(body, size_limit=size_limit) if is_compressed else RegisterBrokerBody.decode(body)
@@ -75,18 +65,10 @@ def inflate(data: bytes, size_limit: int) -> bytes:
     Clause: wire.body.decompression-bound
     """
     clause = "wire.body.decompression-bound"
-    stream = zlib.decompressobj()
-    try:
-        inflated = stream.decompress(data, size_limit + 1)
-    except zlib.error as error:
-        raise Rejection(clause, 0, f"not a zlib stream: {error}") from None
-    if len(inflated) > size_limit:
-        raise Rejection(clause, 0, f"the stream holds more than {size_limit} bytes")
-    if not stream.eof:
-        raise Rejection(clause, len(data), "the stream ends early")
-    if stream.unused_data:
-        raise Rejection(clause, len(data) - len(stream.unused_data), "bytes follow the stream")
-    return inflated
+    content, rest = expand_stream(data, size_limit, form_clause=clause, limit_clause=clause)
+    if rest:
+        raise Rejection(clause, len(data) - rest, "bytes follow the stream")
+    return content
 
 
 class _Parts:
@@ -128,7 +110,7 @@ def decode_compressed(data: bytes, *, size_limit: int = FRAME_LIMIT) -> Register
     Clauses: wire.body.registration-forms, wire.body.decompression-bound
     """
     parts = _Parts(inflate(data, size_limit))
-    version = DataVersion.decode(parts.read_part())
+    version = _VERSION.decode(parts.read_part())
     topics: dict[str, TopicConfig] = {}
     for _ in range(parts.read_count()):
         topic = decode_topic_words(parts.read_part())
@@ -147,7 +129,8 @@ def encode_compressed(body: RegisterBrokerBody) -> bytes:
     topics = [encode_topic_words(topic) for topic in table.topic_config_table.values()]
     servers = encode_fastjson(body.filter_server_list)
     counted = [_LENGTH.pack(len(topics)), *map(_prefixed, topics)]
-    return zlib.compress(b"".join([_prefixed(table.data_version.encode()), *counted, _prefixed(servers)]))
+    version = _VERSION.encode(table.data_version)
+    return zlib.compress(b"".join([_prefixed(version), *counted, _prefixed(servers)]))
 
 
 def _prefixed(part: bytes) -> bytes:
@@ -155,9 +138,15 @@ def _prefixed(part: bytes) -> bytes:
 
 
 def encode_topic_words(topic: TopicConfig) -> bytes:
-    """`name readQueueNums writeQueueNums perm topicFilterType`, with single spaces."""
+    """`name readQueueNums writeQueueNums perm topicFilterType`, with single spaces.
+
+    Clause: wire.body.registration-forms
+    """
+    clause = "wire.body.registration-forms"
+    if not topic.name or " " in topic.name:
+        raise Rejection(clause, 0, f"{topic.name[:40]!r} is not one word")
     counts = f"{topic.read_queue_count} {topic.write_queue_count} {topic.permission}"
-    return f"{topic.name} {counts} {topic.topic_filter.value}".encode()
+    return encode_text(f"{topic.name} {counts} {topic.topic_filter.value}", clause, "topic")
 
 
 def decode_topic_words(data: bytes) -> TopicConfig:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum
 
+from spec.values.java_literal import Long
 from spec.values.message_queue import MessageQueue
 from spec.values.units import Milliseconds, QueueOffset
 from spec.wire.body.record import JsonRecord, json_record
 from spec.wire.body.subscription import SubscriptionRecord
 from spec.wire.header.codec import wire_name
-from spec.wire.literal import Long
 
 
 @json_record

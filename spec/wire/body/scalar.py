@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 
 from spec.group.consumption import ConsumeType, MessageModel
 from spec.rejection import Rejection
+from spec.values.java_literal import Long, decode_boolean, decode_int64, encode_boolean, is_int32, is_int64
 from spec.values.units import CommitLogPosition, Milliseconds, QueueId, QueueOffset, TagCode
 from spec.wire.fastjson import JsonTree, JsonValue
 from spec.wire.language import Language, derive_language_by_name, derive_language_by_number
-from spec.wire.literal import Long, decode_boolean, decode_int64, encode_boolean, is_int32, is_int64
 
 
 class Conversion(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from spec.broker.subscription_group import GroupConfig
-from spec.wire.body.data_version import DataVersion
+from spec.broker.topic import DataVersion
 from spec.wire.body.group import (
     ConsumerConnectionList,
     ConsumerIdList,

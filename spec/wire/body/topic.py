@@ -6,8 +6,7 @@ The table is at once a body (GET_ALL_TOPIC_CONFIG) and a file (`topics.json`).
 from collections.abc import Mapping
 from dataclasses import field
 
-from spec.broker.topic import TopicConfig
-from spec.wire.body.data_version import DataVersion
+from spec.broker.topic import DataVersion, TopicConfig
 from spec.wire.body.record import JsonRecord, json_record
 
 

@@ -1,9 +1,9 @@
 """The fields by which topics, groups and statistics are managed on a broker."""
 
 from spec.broker.topic import TopicFilter
+from spec.values.java_literal import Long
 from spec.values.units import QueueId
 from spec.wire.header.codec import CustomHeader, wire_header
-from spec.wire.literal import Long
 
 
 @wire_header

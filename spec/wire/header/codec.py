@@ -35,8 +35,8 @@ from typing import (
 )
 
 from spec.rejection import Rejection
+from spec.values.java_literal import Long, decode_boolean, decode_int32, decode_int64, encode_boolean
 from spec.values.units import CommitLogPosition, Milliseconds, QueueId, QueueOffset
-from spec.wire.literal import Long, decode_boolean, decode_int32, decode_int64, encode_boolean
 
 
 class Reading(Enum):

@@ -1,7 +1,7 @@
 """The fields that brokers, clients and admins send to a name server, and those of its answers."""
 
+from spec.values.java_literal import Long
 from spec.wire.header.codec import CustomHeader, wire_header
-from spec.wire.literal import Long
 
 
 @wire_header

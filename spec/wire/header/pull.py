@@ -2,9 +2,9 @@
 
 from dataclasses import field
 
+from spec.values.java_literal import Long
 from spec.values.units import CommitLogPosition, Milliseconds, QueueId, QueueOffset
 from spec.wire.header.codec import CustomHeader, wire_header, wire_name
-from spec.wire.literal import Long
 
 
 @wire_header

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from spec.rejection import Rejection
+from spec.wire.remoting_header import encode_text
 
 _CLAUSE: Final = "wire.body.properties-text"
 _BLANKS: Final = " \t\f"
@@ -18,7 +19,7 @@ _KEY_ENDS: Final = ": \t\f"
 """Where Java ends a key that does not end with `=`."""
 
 
-def decode_properties(data: bytes) -> dict[str, str]:
+def decode_settings(data: bytes) -> dict[str, str]:
     """The settings that the lines state; the last line of a key wins.
 
     Clause: wire.body.properties-text
@@ -47,13 +48,13 @@ def _check(key: str, line: str, position: int) -> str:
     return key
 
 
-def encode_properties(settings: Mapping[str, str]) -> bytes:
+def encode_settings(settings: Mapping[str, str]) -> bytes:
     """The lines that state the settings, in the order given; refused if they would not read back.
 
     Clause: wire.body.properties-text
     """
-    data = "".join(f"{key}={value}\n" for key, value in settings.items()).encode()
-    if decode_properties(data) != settings:
+    data = encode_text("".join(f"{key}={value}\n" for key, value in settings.items()), _CLAUSE, "settings")
+    if decode_settings(data) != settings:
         raise Rejection(
             _CLAUSE, 0, "a key or value holds blanks, line ends or signs that would be read otherwise"
         )
