@@ -11,7 +11,6 @@ from spec.broker import (
     pull_scan,
     replication,
     schedule,
-    send,
     send_back,
     subscription_group,
     topic,
@@ -24,6 +23,7 @@ from spec.history.declaration import Constants
 from spec.layout import consume_queue
 from spec.nameserver import liveness, registration
 from spec.nameserver import route as nameserver_route
+from spec.wire.version import Version
 
 MINUTE = 60_000
 
@@ -51,7 +51,7 @@ MINUTE = 60_000
         (schedule.POLL_MS, 100),
         (schedule.ERROR_PAUSE_MS, 10_000),
         (schedule.LEVEL_COUNT, 18),
-        (send.LIMIT_IN_HEADER_VERSION, 121),
+        (Version.V3_4_9, 121),
         (send_back.FIRST_RETRY_LEVEL, 3),
         (subscription_group.RETRY_LIMIT, 16),
         ((topic.PRIORITY, topic.READ, topic.WRITE, topic.INHERIT), (8, 4, 2, 1)),

@@ -20,9 +20,7 @@ from spec.values.name import SCHEDULE_TOPIC, dead_letter_topic_of, is_topic_lega
 from spec.values.property import CLUSTER, DELAY, WAIT
 from spec.values.units import QueueId
 from spec.wire.code import ResponseCode
-
-LIMIT_IN_HEADER_VERSION: Final = 121
-"""V3_4_9: the first client version whose own retry limit counts."""
+from spec.wire.version import is_retry_limit_honoured
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ def derive_retry_limit(group_limit: int, asked_limit: int | None, client_version
 
     Clause: broker.retry.limit-source
     """
-    if asked_limit is None or client_version < LIMIT_IN_HEADER_VERSION:
+    if asked_limit is None or not is_retry_limit_honoured(client_version):
         return group_limit
     return asked_limit
 
