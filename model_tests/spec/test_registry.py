@@ -66,7 +66,11 @@ def test_a_page_of_two_clauses_keeps_their_order_and_lines() -> None:
     ("old", "new", "message"),
     [
         ("## wire.frame.length", "## The length", "wire.md:5: a second-level heading is a clause id"),
-        ("wire.frame.length", "wire", "an id is three or four lower-case words in kebab case, joined by dots"),
+        (
+            "wire.frame.length",
+            "wire",
+            "an id is three or four lower-case words in kebab case, joined by dots",
+        ),
         ("wire.frame.length", "wire.frame..length", "an id is three or four lower-case words in kebab case"),
         ("- level: must\n", "", "expected the lines level, side, when, source in this order"),
         ("- level: must\n- side: broker, name server", "- side: broker\n- level: must", "in this order"),
