@@ -194,7 +194,7 @@ class LegalRun:
 
     def _commit(self, member: Member, place: Place, tenure: Tenure, cause: str) -> None:
         key = (member.group, place)
-        if self._commits.get(key) == tenure.local and cause == "persist":
+        if self._commits.get(key) == tenure.local and cause == "update":
             return
         self._commits[key] = tenure.local
         who = {"group": member.group, "client": member.name, "tenure": tenure.number}
@@ -237,7 +237,7 @@ class LegalRun:
             self._pull(member, place, tenure)
             self._consume(member, place, tenure)
             if self._round % PERSIST_ROUNDS == 0:
-                self._commit(member, place, tenure, "persist")
+                self._commit(member, place, tenure, "update")
 
     def _rebalance(self, member: Member, topic: str) -> None:
         queues = self._queues if topic == TOPIC else [(topic, 0)]
@@ -296,7 +296,7 @@ class LegalRun:
         if tenure.held_since is not None:
             self._abandoned.append((tenure, member, place))
         self._note(Kind.DISOWN, member, place, tenure, cause=cause)
-        self._commit(member, place, tenure, "release")
+        self._commit(member, place, tenure, "update")
         if member.is_ordered:
             del self._locks[member.group, place]
             who = {"group": member.group, "client": member.name}
@@ -395,5 +395,5 @@ class LegalRun:
             level=level,
             status="dead-letter" if is_dead else "retry",
             outcome=Outcome.OK,
-            cause="failed",
+            cause="listener",
         )

@@ -17,19 +17,17 @@ Events: `own`, `disown`, `local`, `pulled` (corrections), `reset`, `up`, `down`;
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from spec.dialects.hole import Hole
 from spec.guarantees.fold.call import Place, Post
 from spec.guarantees.fold.custody import BROADCAST
 from spec.guarantees.fold.tenure import Tenures
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.cause import FaultCause
 from spec.history.event import Event, Outcome, queue_name
 from spec.history.kind import Kind
 from spec.override import override
-
-DAMAGE: Final = "damage"
-"""The `cause` of a fault that spoils the member's offset file, once."""
 
 
 @dataclass(slots=True)
@@ -138,7 +136,7 @@ class ProgressKept(Monitor):
         if fault is not None and fault.kind is Kind.HEAL and fault.sequence < progress.own.sequence:
             fault = None
         floor = self._find_floor(progress, fault)
-        if progress.is_restarted and fault is not None and fault.cause != DAMAGE:
+        if progress.is_restarted and fault is not None and fault.cause != FaultCause.DAMAGE:
             self.explain("the member's process or disk was disturbed before it restarted")
         elif event.offset < floor:
             self._report("behind", progress, event)
@@ -150,7 +148,7 @@ class ProgressKept(Monitor):
     def _find_floor(self, progress: Progress, fault: Event | None) -> int:
         if progress.is_live:
             return min(position for _, position in progress.steps)
-        if fault is not None and fault.cause == DAMAGE:
+        if fault is not None and fault.cause == FaultCause.DAMAGE:
             return progress.find_older(2 * self._interval_ms)
         is_exact = progress.is_stored and not self.terms.holes
         return progress.position if is_exact else progress.find_older(self._interval_ms)

@@ -7,11 +7,12 @@ from spec.guarantees.convergence import OneOwnerWhenCalm
 from spec.guarantees.delay import CursorIsCommit, NeverEarly, NoLevelStuck
 from spec.guarantees.duplicate import DuplicateExplained
 from spec.guarantees.filter import ListenerMatch, NothingWantedSkipped
-from spec.guarantees.liveness import CountersTrue, HeldPullAnswered, PullGoesOn, ServiceComesRound
+from spec.guarantees.liveness import CountersTrue, PullGoesOn, ServiceComesRound
 from spec.guarantees.lock import LeaseRespected
 from spec.guarantees.lock_execution import ExecutionExclusive
 from spec.guarantees.lock_handover import HandedOn
 from spec.guarantees.lock_start import StartExclusive, StartGated
+from spec.guarantees.long_poll import HeldPullAnswered
 from spec.guarantees.monitor import Monitor
 from spec.guarantees.no_loss import NoOrphan
 from spec.guarantees.no_loss_progress import NothingWaitsForever

@@ -107,11 +107,8 @@ class OneOwnerWhenCalm(Monitor):
             self._check(group, topic, now_ms)
 
     def _recent_views(self, group: str, topic: str, now_ms: int) -> list[Event]:
-        return [
-            view
-            for (_, its_group, its_topic), (view, _) in self._views.latest.items()
-            if its_group == group and its_topic == topic and now_ms - view.time_ms <= self._recent_ms
-        ]
+        views = self._views.find(group, topic)
+        return [view for view in views if now_ms - view.time_ms <= self._recent_ms]
 
     def _check(self, group: str, topic: str, now_ms: int) -> None:
         if now_ms <= self._settling.settled_by_ms or self._settling.is_disturbed:
@@ -132,7 +129,8 @@ class OneOwnerWhenCalm(Monitor):
         holders = self._tenures.live.get(key, {})
         calm_ms = now_ms - self._settling.settled_by_ms
         if not holders:
-            if not self._sees_locks and self._modes.get(group) != CONCURRENT:
+            is_judged = self._sees_locks or self._modes.get(group) == CONCURRENT
+            if not is_judged or not self._tenures.is_surely_free(*key):
                 return
             if all(view.strategy in COVERING for view in views):
                 listing = [view for view in views if name in view.queues]

@@ -13,16 +13,14 @@ from collections import deque
 from collections.abc import Mapping
 from typing import ClassVar
 
-from spec.guarantees.fold.calm import Calm
+from spec.guarantees.fold.calm import DISTURBANCES, Calm
+from spec.guarantees.fold.delay import Delays, Level
 from spec.guarantees.fold.offset_set import OffsetSet
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
 from spec.history.event import ABSENT, Event, Outcome
 from spec.history.kind import Kind
 from spec.override import override
 from spec.values.name import SCHEDULE_TOPIC
-
-Level = tuple[str, int]
-"""Broker and delay level."""
 
 
 class NeverEarly(Monitor):
@@ -32,6 +30,7 @@ class NeverEarly(Monitor):
 
     def __init__(self, terms: Terms, folds: Folds) -> None:
         super().__init__(terms, folds)
+        self._delays = folds.get(Delays)
         self._clock: dict[str, int] = {}
         """Node to the latest time it showed: a clock set back makes due times lie too far ahead."""
 
@@ -49,6 +48,15 @@ class NeverEarly(Monitor):
         if event.outcome is not Outcome.OK:
             return
         self.exercised += 1
+        stored = self._delays.stored
+        if stored is not None and stored.due_ms not in (ABSENT, event.due_ms):
+            self.report(
+                f"level {event.level} offset {event.offset} was stored as due at {stored.due_ms} ms and "
+                f"comes out as due at {event.due_ms} ms",
+                stored,
+                event,
+            )
+            return
         if event.time_ms >= event.due_ms:
             return
         if event.time_ms < self._clock.get(event.node, 0):
@@ -61,10 +69,13 @@ class NeverEarly(Monitor):
 class CursorIsCommit(Monitor):
     """DLY-2: a level's cursor passes only what was delivered, and comes back recent."""
 
-    rule: ClassVar = Rule("DLY-2", "guarantee.dly.cursor-is-commit", frozenset({Kind.DELIVER, Kind.CURSOR}))
+    rule: ClassVar = Rule(
+        "DLY-2", "guarantee.dly.cursor-is-commit", frozenset({Kind.DELIVER, Kind.CURSOR, Kind.RETAIN})
+    )
 
     def __init__(self, terms: Terms, folds: Folds) -> None:
         super().__init__(terms, folds)
+        self._delays = folds.get(Delays)
         self._settled: dict[Level, OffsetSet] = {}
         """What was delivered or put aside, from the first offset that was seen on."""
         self._base: dict[Level, int] = {}
@@ -95,7 +106,8 @@ class CursorIsCommit(Monitor):
         self.exercised += 1
         if event.status in {"loaded", "copied"}:
             self._check_age(event, level)
-        open_offset = self._settled.setdefault(level, OffsetSet()).lowest_missing(base)
+        settled = self._settled.setdefault(level, OffsetSet())
+        open_offset = settled.lowest_missing(max(base, self._delays.removed.get(level, 0)))
         if event.offset > open_offset:
             self.report(
                 f"the cursor of level {event.level} is {event.offset}; {open_offset} was not delivered", event
@@ -117,7 +129,7 @@ class CursorIsCommit(Monitor):
         constants = self.terms.constants
         allowed_ms = constants.cursor_flush_ms + constants.request_limit_ms
         if event.status == "copied" or event.node != moves[-1].node:
-            allowed_ms += constants.replica_copy_ms
+            allowed_ms += constants.replica_copy_ms + constants.clock_skew_ms
         limit_ms = (event.time_ms if event.status == "copied" else moves[-1].time_ms) - allowed_ms
         due = [move for move in moves if move.time_ms <= limit_ms]
         if due and event.offset < due[-1].offset:
@@ -131,24 +143,20 @@ class NoLevelStuck(Monitor):
     """DLY-3: one undeliverable message does not stop its level for good."""
 
     rule: ClassVar = Rule(
-        "DLY-3", "guarantee.dly.no-level-stuck", frozenset({Kind.APPEND, Kind.DELIVER, Kind.DIVERT})
+        "DLY-3",
+        "guarantee.dly.no-level-stuck",
+        frozenset({Kind.APPEND, Kind.DELIVER, Kind.DIVERT}) | DISTURBANCES,
     )
 
     def __init__(self, terms: Terms, folds: Folds) -> None:
         super().__init__(terms, folds)
         self._calm = folds.get(Calm)
-        self._waiting: dict[Level, dict[int, Event]] = {}
-        """Scheduled messages that have not come out, by offset, in the order they were stored."""
+        self._delays = folds.get(Delays)
         self._reported: set[Level] = set()
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
-        return {Kind.APPEND: self.on_append, Kind.DELIVER: self.on_deliver, Kind.DIVERT: self.on_out}
-
-    def on_append(self, event: Event) -> None:
-        """A delayed message waits from now on."""
-        if event.topic == SCHEDULE_TOPIC and event.due_ms != ABSENT:
-            self._waiting.setdefault((event.broker, event.queue + 1), {})[event.offset] = event
+        return {Kind.DELIVER: self.on_deliver, Kind.DIVERT: self.on_out}
 
     def on_deliver(self, event: Event) -> None:
         """Delivered means out; a failed try is a moment to look at the clock."""
@@ -158,22 +166,20 @@ class NoLevelStuck(Monitor):
             self._check((event.broker, event.level), event.time_ms)
 
     def on_out(self, event: Event) -> None:
-        """The message no longer waits, and those behind it can move."""
-        level = (event.broker, event.level)
+        """Those behind the message can move."""
         self.exercised += 1
-        self._waiting.get(level, {}).pop(event.offset, None)
-        self._reported.discard(level)
+        self._reported.discard((event.broker, event.level))
 
     @override
     def finish(self, now_ms: int) -> None:
-        for level in self._waiting:
+        for level in self._delays.waiting:
             self._check(level, now_ms)
 
     def _check(self, level: Level, now_ms: int) -> None:
-        head = next(iter(self._waiting.get(level, {}).values()), None)
-        if head is None or level in self._reported:
+        head = next(iter(self._delays.waiting.get(level, {}).values()), None)
+        if head is None or level in self._reported or head.due_ms == ABSENT:
             return
-        overdue_ms = now_ms - head.due_ms
-        if overdue_ms > self.terms.constants.delay_bound_ms and self._calm.is_calm_since(head.due_ms):
+        overdue_ms = self._calm.length_ms(head.due_ms, now_ms)
+        if overdue_ms > self.terms.constants.delay_bound_ms:
             self._reported.add(level)
             self.report(f"level {level[1]} stands at offset {head.offset}, {overdue_ms} ms overdue", head)

@@ -24,12 +24,10 @@ from spec.guarantees.fold.call import Calls, Place, Post, Work
 from spec.guarantees.fold.tenure import Tenures
 from spec.guarantees.fold.view import Views
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.cause import BackCause
 from spec.history.event import Event, Outcome, queue_name
 from spec.history.kind import Kind
 from spec.override import override
-
-TIMEOUT = "timeout"
-"""The `cause` with which a message is returned because its listener takes too long."""
 
 
 class DuplicateExplained(Monitor):
@@ -97,7 +95,7 @@ class DuplicateExplained(Monitor):
 
     def on_back(self, event: Event) -> None:
         """Remember why the copy will come."""
-        if event.cause == TIMEOUT and event.outcome is not Outcome.FAIL:
+        if event.cause == BackCause.TIMEOUT and event.outcome is not Outcome.FAIL:
             self._timeouts.add(event.origin or event.message)
 
     def on_start(self, event: Event) -> None:

@@ -22,14 +22,13 @@ from typing import ClassVar, Final
 
 from spec.dialects.hole import Hole
 from spec.guarantees.fold.call import Calls
+from spec.guarantees.fold.log import MASTER
 from spec.guarantees.fold.subscription import Interest, Subscriptions
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
 from spec.history.event import ABSENT, Event, QueueKey, queue_name
 from spec.history.kind import Kind
 from spec.override import override
-
-RETRY_PREFIX: Final = "%RETRY%"
-"""Topics with this prefix hold copies; every member of the group wants all of them."""
+from spec.values.name import RETRY_PREFIX
 
 TAGS_KEPT: Final = 16_384
 """How many messages of a queue are remembered with their tags; pulls further behind are not judged."""
@@ -133,6 +132,8 @@ class NothingWantedSkipped(Monitor):
 
     def on_dispatch(self, event: Event) -> None:
         """The message can be read from now on."""
+        if event.replica not in MASTER:
+            return
         key = event.queue_key
         tail = self._tails.get(key)
         if tail is None:

@@ -87,8 +87,9 @@ class Judge:
 
     def finish(self) -> list[Judgement]:
         """The run is over; one judgement a rule, in the order of the catalogue."""
+        surely_ms = self.now_ms - self.folds.terms.constants.clock_skew_ms
         for monitor in self._monitors:
-            monitor.finish(self.now_ms)
+            monitor.finish(surely_ms)
         judgements = [*self._excused, *(monitor.judge(self.run) for monitor in self._monitors)]
         return sorted(judgements, key=lambda judgement: self._order[judgement.rule])
 

@@ -18,8 +18,9 @@ from spec.dialects.hole import Hole
 from spec.guarantees.fold.call import Call, Calls, Place
 from spec.guarantees.fold.environment import Environment
 from spec.guarantees.fold.lease import Leases, Lock, Loss
-from spec.guarantees.lock_start import is_late_unlock, is_shutdown_race
+from spec.guarantees.lock_start import derive_unlock_limit_ms, is_late_unlock, is_shutdown_race
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.cause import DisownCause
 from spec.history.event import Event, queue_name
 from spec.history.kind import Kind
 from spec.override import override
@@ -62,13 +63,7 @@ class ExecutionExclusive(Monitor):
         self._leases = folds.get(Leases)
         self._environment = folds.get(Environment)
         self._resets: dict[Place, Event] = {}
-        constants = terms.constants
-        self._unlock_limit_ms = (
-            constants.unlock_delay_ms
-            + constants.rebalance_ms
-            + constants.request_limit_ms
-            + constants.scheduling_delay_ms
-        )
+        self._unlock_limit_ms = derive_unlock_limit_ms(terms.constants)
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
@@ -158,7 +153,7 @@ class ExecutionExclusive(Monitor):
             return RESET
         if is_late_unlock(work, unlock, self._unlock_limit_ms):
             return LATE
-        is_stopping = work.disown is None or work.disown.cause == "shutdown"
+        is_stopping = work.disown is None or work.disown.cause == DisownCause.SHUTDOWN
         had_begun = start.sequence < unlock.sequence or is_shutdown_race(self.terms, unlock, start)
         if is_stopping and had_begun and Hole.K9 in self.terms.holes:
             return SHUTDOWN

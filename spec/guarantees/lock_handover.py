@@ -20,15 +20,13 @@ from spec.guarantees.fold.call import Calls, Place, Post, Work
 from spec.guarantees.fold.environment import Environment
 from spec.guarantees.fold.lease import Leases
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.cause import DisownCause, FlowCause
 from spec.history.event import Event, Outcome, queue_name
 from spec.history.kind import Kind
 from spec.override import override
 
 KEPT_DECISIONS: Final = 8
 """How many decisions may be on their way to a client; more means that their answers were lost."""
-
-WANT_OF_LOCK: Final = "lock"
-"""The `cause` with which a client puts a pull off because it does not trust its lock."""
 
 
 def _name(event: Event) -> str:
@@ -216,7 +214,7 @@ class HandedOn(Monitor):
     def on_flow(self, event: Event) -> None:
         """A pull may be put off, but not for want of a lock that was just granted."""
         post = _post(event)
-        if event.cause != WANT_OF_LOCK:
+        if event.cause != FlowCause.LOCK:
             self._waiting.pop(post, None)
             return
         told, work = self._told.get(post), self._calls.find_latest(post)
@@ -240,7 +238,7 @@ class HandedOn(Monitor):
         self._waiting.pop(work.post, None)
         if work.is_ordered and self._is_held(work.post):
             self.exercised += 1
-            if event.cause != "shutdown":
+            if event.cause != DisownCause.SHUTDOWN:
                 self._dropped[work.post] = (event, work)
 
     def on_view(self, event: Event) -> None:
@@ -268,7 +266,7 @@ class HandedOn(Monitor):
             return
         for work in self._calls.stopped:
             ended = work.disown
-            is_left = ended is event or (ended is not None and ended.cause == "shutdown")
+            is_left = ended is event or (ended is not None and ended.cause == DisownCause.SHUTDOWN)
             if is_left and work.is_ordered and self._is_held(work.post):
                 self._orphans[work.place] = (event, None)
 

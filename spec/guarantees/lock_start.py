@@ -19,6 +19,7 @@ from spec.guarantees.fold.call import Calls, Post, Work
 from spec.guarantees.fold.environment import Environment
 from spec.guarantees.fold.lease import Leases, Loss
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.declaration import Constants
 from spec.history.event import Event, Outcome, queue_name
 from spec.history.kind import Kind
 from spec.override import override
@@ -26,6 +27,17 @@ from spec.override import override
 PAUSED = "the process was paused between its check and the call"
 LATE_UNLOCK = "an unlock sent for an earlier tenure arrived late"
 SHUTDOWN_RACE = "a shutdown unlocks without waiting (K9)"
+
+
+def derive_unlock_limit_ms(constants: Constants) -> int:
+    """How long after a tenure's end its unlock may still arrive, as two clocks see it."""
+    return (
+        constants.unlock_delay_ms
+        + constants.rebalance_ms
+        + constants.request_limit_ms
+        + constants.scheduling_delay_ms
+        + constants.clock_skew_ms
+    )
 
 
 def is_late_unlock(work: Work, unlock: Event, limit_ms: int) -> bool:
@@ -41,7 +53,8 @@ def is_late_unlock(work: Work, unlock: Event, limit_ms: int) -> bool:
 
 def is_shutdown_race(terms: Terms, unlock: Event, start: Event) -> bool:
     """Whether the call began while a shutdown that waits for nothing was unlocking (K9)."""
-    limit_ms = terms.constants.request_limit_ms + terms.constants.scheduling_delay_ms
+    constants = terms.constants
+    limit_ms = constants.request_limit_ms + constants.scheduling_delay_ms + constants.clock_skew_ms
     return Hole.K9 in terms.holes and start.time_ms - unlock.time_ms <= limit_ms
 
 
@@ -57,9 +70,7 @@ class StartMonitor(Monitor):
         constants = terms.constants
         self._delay_ms = constants.scheduling_delay_ms
         self._trust_ms = constants.lock_trust_ms + self._delay_ms
-        self._unlock_limit_ms = (
-            constants.unlock_delay_ms + constants.rebalance_ms + constants.request_limit_ms + self._delay_ms
-        )
+        self._unlock_limit_ms = derive_unlock_limit_ms(constants)
 
     def _is_after_pause(self, post: Post, start: Event, since: int) -> bool:
         """Whether a pause after that event explains the start; each explains one per queue."""

@@ -18,16 +18,13 @@ delay store.
 from collections.abc import Mapping
 from typing import ClassVar
 
+from spec.guarantees.fold.delay import Delays
 from spec.guarantees.fold.disposal import Disposal
 from spec.guarantees.fold.log import MASTER
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
-from spec.history.event import Event, Outcome, QueueKey
+from spec.history.event import Event, QueueKey
 from spec.history.kind import Kind
 from spec.override import override
-from spec.values.name import SCHEDULE_TOPIC
-
-Level = tuple[str, int]
-"""Broker and delay level."""
 
 
 class NoOrphan(Monitor):
@@ -46,11 +43,12 @@ class NoOrphan(Monitor):
     def __init__(self, terms: Terms, folds: Folds) -> None:
         super().__init__(terms, folds)
         self._disposal = folds.get(Disposal)
-        self._sees_delays = terms.observes >= {Kind.DELIVER, Kind.DIVERT, Kind.CURSOR}
-        self._waiting: dict[Level, dict[int, Event]] = {}
-        """Level to the retry copies that wait there, by offset in rising order."""
+        self._delays = folds.get(Delays)
+        self._sees_delays = terms.observes >= {Kind.DELIVER, Kind.DIVERT, Kind.CURSOR, Kind.RETAIN}
         self._shortened: dict[QueueKey, Event] = {}
         """Queue to the `range` that put its end below some group's commit."""
+        self._lost: set[tuple[str, int, int]] = set()
+        """Broker, level and offset of the copies that were reported."""
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
@@ -58,15 +56,11 @@ class NoOrphan(Monitor):
             Kind.APPEND: self.on_append,
             Kind.COMMIT: self.on_commit,
             Kind.RANGE: self.on_range,
-            Kind.DELIVER: self.on_deliver,
-            Kind.DIVERT: self.on_settled,
             Kind.CURSOR: self.on_cursor,
         }
 
     def on_append(self, event: Event) -> None:
-        """A retry copy begins to wait; nothing is stored below a commit."""
-        if event.origin and event.topic == SCHEDULE_TOPIC and self._sees_delays and event.replica in MASTER:
-            self._waiting.setdefault((event.broker, event.queue + 1), {})[event.offset] = event
+        """Nothing is stored below a commit."""
         if self._shortened and event.queue_key in self._shortened:
             self._check_refilled(event)
 
@@ -116,25 +110,18 @@ class NoOrphan(Monitor):
         if not is_behind:
             del self._shortened[queue]
 
-    def on_deliver(self, event: Event) -> None:
-        """A delivered copy is a message of the retry topic; one whose fate is unknown is let go."""
-        if event.outcome is not Outcome.FAIL:
-            self.on_settled(event)
-
-    def on_settled(self, event: Event) -> None:
-        """The copy no longer waits in the delay store."""
-        waiting = self._waiting.get((event.broker, event.level))
-        if waiting:
-            waiting.pop(event.offset, None)
-
     def on_cursor(self, event: Event) -> None:
         """The level's cursor leaves no copy behind."""
-        waiting = self._waiting.get((event.broker, event.level))
-        if not waiting or event.status != "moved" or event.replica not in MASTER:
+        waiting = self._delays.waiting.get((event.broker, event.level))
+        is_moved = event.status == "moved" and event.replica in MASTER
+        if not waiting or not is_moved or not self._sees_delays:
             return
         self.exercised += 1
-        for offset in [offset for offset in waiting if offset < event.offset]:
-            copy = waiting.pop(offset)
+        for copy in [waiting[offset] for offset in waiting if offset < event.offset]:
+            offset = copy.offset
+            if not copy.origin or (event.broker, event.level, offset) in self._lost:
+                continue
+            self._lost.add((event.broker, event.level, offset))
             self.report(
                 f"the retry copy {copy.message} of {copy.origin} is lost: level {event.level} of "
                 f"{event.broker} goes on at {event.offset} and did not deliver {offset}",

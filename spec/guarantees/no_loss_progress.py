@@ -16,17 +16,18 @@ Events: `append`, `own`, `disown`, `view`, `pulled`, `start`, `end`, `back`, and
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from spec.guarantees.fold.calm import Calm
+from spec.guarantees.fold.calm import DISTURBANCES, Calm
 from spec.guarantees.fold.custody import BROADCAST, Custody, Holding
+from spec.guarantees.fold.delay import Delays
 from spec.guarantees.fold.disposal import Disposal
-from spec.guarantees.fold.log import MASTER, Logs
+from spec.guarantees.fold.log import Logs
 from spec.guarantees.fold.settling import Settling
 from spec.guarantees.fold.tenure import Tenures
+from spec.guarantees.liveness import BUFFER_LIMITS
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
 from spec.history.event import ABSENT, Event, Outcome
 from spec.history.kind import Kind
 from spec.override import override
-from spec.values.name import SCHEDULE_TOPIC
 
 CONCURRENT: Final = "concurrent"
 
@@ -52,9 +53,9 @@ class NothingWaitsForever(Monitor):
         "NLS-2",
         "guarantee.nls.eventually-disposed",
         frozenset(
-            {Kind.APPEND, Kind.OWN, Kind.DISOWN, Kind.PULLED, Kind.START, Kind.END, Kind.BACK}
-            | {Kind.UP, Kind.DOWN, Kind.FAULT, Kind.RPC}
-        ),
+            {Kind.APPEND, Kind.OWN, Kind.DISOWN, Kind.PULLED, Kind.START, Kind.END, Kind.BACK} | {Kind.FLOW}
+        )
+        | DISTURBANCES,
         assumes=frozenset({"A3", "A5"}),
     )
 
@@ -71,8 +72,7 @@ class NothingWaitsForever(Monitor):
         self._appended: dict[tuple[str, str, int], int] = {}
         """Queue to when something was last stored in it."""
         self._refusals: dict[Holding, int] = {}
-        self._waiting: dict[tuple[str, int, int], Event] = {}
-        """Broker, level and offset to the retry copy that waits there with a known due time."""
+        self._delays = folds.get(Delays)
         self._sees_delays = terms.observes >= {Kind.DELIVER, Kind.DIVERT}
         self._reported: set[tuple[str, str, str, int]] = set()
         constants = terms.constants
@@ -82,18 +82,18 @@ class NothingWaitsForever(Monitor):
             + constants.hold_limit_ms
             + constants.hold_sweep_ms
             + constants.request_limit_ms
+            + constants.clock_skew_ms
         )
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
         return {
             Kind.APPEND: self.on_append,
-            Kind.DELIVER: self.on_deliver,
-            Kind.DIVERT: self.on_settled,
             Kind.PULLED: self.on_pulled,
             Kind.START: self.on_start,
             Kind.END: self.on_end,
             Kind.BACK: self.on_back,
+            Kind.FLOW: self.on_flow,
             Kind.OWN: self.on_own,
             Kind.DOWN: self.on_node,
             Kind.UP: self.on_node,
@@ -107,19 +107,8 @@ class NothingWaitsForever(Monitor):
         return work
 
     def on_append(self, event: Event) -> None:
-        """A message is there to be read; a copy with a due time waits for it."""
+        """A message is there to be read."""
         self._appended[event.topic, event.broker, event.queue] = event.time_ms
-        if event.origin and event.topic == SCHEDULE_TOPIC and self._sees_delays and event.due_ms != ABSENT:
-            self._waiting[event.broker, event.queue + 1, event.offset] = event
-
-    def on_deliver(self, event: Event) -> None:
-        """A copy that was not refused does not wait any more."""
-        if event.outcome is not Outcome.FAIL:
-            self.on_settled(event)
-
-    def on_settled(self, event: Event) -> None:
-        """The copy is out of the delay store."""
-        self._waiting.pop((event.broker, event.level, event.offset), None)
 
     def on_pulled(self, event: Event) -> None:
         """New work arrives."""
@@ -159,6 +148,11 @@ class NothingWaitsForever(Monitor):
         if holding is not None and event.outcome is not Outcome.OK:
             self._refusals[holding] = self._refusals.get(holding, 0) + 1
 
+    def on_flow(self, event: Event) -> None:
+        """A client that somebody paused, or that waits for a lock, does not stand still by itself."""
+        if event.cause not in BUFFER_LIMITS:
+            self._work(event).latest = event.time_ms
+
     def on_own(self, event: Event) -> None:
         """A new tenure begins to work."""
         before = self._custody.before
@@ -187,13 +181,14 @@ class NothingWaitsForever(Monitor):
             self._check_tenure(holding, now_ms)
         for group, topic, broker, queue in list(self._disposal.ledgers):
             self._check_unowned(group, (topic, broker, queue), now_ms)
-        for copy in self._waiting.values():
-            self._check_copy(copy, now_ms)
+        for waiting in self._delays.waiting.values() if self._sees_delays else ():
+            for copy in waiting.values():
+                if copy.origin and copy.due_ms != ABSENT:
+                    self._check_copy(copy, now_ms)
 
     def _is_overdue(self, since_ms: int, now_ms: int) -> bool:
         """Whether nothing has excused waiting since then, for longer than patience lasts."""
-        since_ms = max(since_ms, self._calm.disturbed_at_ms or since_ms)
-        return now_ms - since_ms > self._patience_ms and self._calm.is_calm_since(since_ms)
+        return self._calm.length_ms(since_ms, now_ms) > self._patience_ms
 
     def _check_tenure(self, holding: Holding, now_ms: int) -> None:
         own = holding.own
@@ -235,7 +230,7 @@ class NothingWaitsForever(Monitor):
             for (its_group, its_queue), holders in self._tenures.live.items()
             if holders and its_group == group and its_queue[0] == queue[0]
         ]
-        if lowest >= end or not members or self._tenures.live.get((group, queue)):
+        if lowest >= end or not members or not self._tenures.is_surely_free(group, queue):
             return
         since_ms = max(self._settling.settled_by_ms, self._appended.get(queue, 0))
         if not self._settling.is_disturbed and self._is_overdue(since_ms, now_ms):
@@ -247,7 +242,7 @@ class NothingWaitsForever(Monitor):
             )
 
     def _check_copy(self, copy: Event, now_ms: int) -> None:
-        if copy.replica in MASTER and self._is_overdue(max(copy.due_ms, copy.time_ms), now_ms):
+        if self._is_overdue(max(copy.due_ms, copy.time_ms), now_ms):
             self.report(
                 f"the retry copy {copy.message} of {copy.origin} was due at {copy.due_ms} ms and is "
                 f"still in the delay store at {now_ms} ms",

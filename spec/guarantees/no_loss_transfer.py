@@ -16,12 +16,18 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from spec.dialects.hole import Hole
+from spec.guarantees.fold.calm import Calm
 from spec.guarantees.fold.custody import FINISHING, ORDERED, Custody, Holding
+from spec.guarantees.fold.log import MASTER, Logs
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.cause import BackCause
 from spec.history.event import ABSENT, Event, Outcome
 from spec.history.kind import Kind
 from spec.override import override
 from spec.values.name import DEAD_LETTER_PREFIX, RETRY_PREFIX, SCHEDULE_TOPIC
+
+ORIGINS_KEPT: Final = 16_384
+"""Of how many failing messages the copies are counted; beyond that the oldest are forgotten."""
 
 COPY_MEMORY_MS: Final = 60_000
 """How long a stored copy waits for the answer that speaks of it; an answer older than that is a timeout."""
@@ -37,6 +43,21 @@ class _Failure:
         self.refusals = refusals
         """Returns that were not acknowledged: each allows a local attempt that the broker does not count."""
         self.returned: Event | None = None
+
+
+class _Family:
+    """A message stored during the observation, and its copies."""
+
+    __slots__ = ("copies", "failed", "first", "surplus")
+
+    def __init__(self, first: Event) -> None:
+        self.first = first
+        """Its first failure."""
+        self.failed = 0
+        """Attempts that failed or timed out, and returns whose answer nobody knows: each may give a copy."""
+        self.copies = 0
+        self.surplus: Event | None = None
+        """The first copy that nothing seen so far had asked for."""
 
 
 class CustodyTransferred(Monitor):
@@ -60,6 +81,10 @@ class CustodyTransferred(Monitor):
         self._copies: dict[tuple[str, int], Event] = {}
         """Origin and attempt to the copy that was stored last, oldest first."""
         self._sees_copies = Kind.APPEND in terms.observes
+        self._logs = folds.get(Logs)
+        self._calm = folds.get(Calm)
+        self._families: dict[str, _Family] = {}
+        """Origin to its copies, oldest first."""
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
@@ -82,14 +107,47 @@ class CustodyTransferred(Monitor):
         """A copy is stored; old ones that nobody asked for are forgotten."""
         if not event.origin:
             return
+        self._count_copy(event)
         self._copies.pop((event.origin, event.attempt), None)
         self._copies[event.origin, event.attempt] = event
         oldest = next(iter(self._copies.values()))
         if event.time_ms - oldest.time_ms > COPY_MEMORY_MS:
             del self._copies[oldest.origin, oldest.attempt]
 
+    def _count_copy(self, event: Event) -> None:
+        family = self._families.get(event.origin)
+        is_new = event.topic == SCHEDULE_TOPIC or event.topic.startswith(DEAD_LETTER_PREFIX)
+        if family is None or not is_new or event.replica not in MASTER:
+            return
+        family.copies += 1
+        if family.copies > family.failed and self._calm.is_faultless_since(family.first.time_ms):
+            family.surplus = family.surplus or event
+
+    def _count_failure(self, event: Event) -> None:
+        family = self._families.get(event.origin or event.message)
+        if family is None:
+            first = self._logs.first_kept.get(event.queue_key)
+            if event.origin or first is None or event.offset < first:
+                return
+            if len(self._families) >= ORIGINS_KEPT:
+                del self._families[next(iter(self._families))]
+            family = self._families[event.message] = _Family(event)
+        family.failed += 1
+
+    @override
+    def finish(self, now_ms: int) -> None:  # noqa: ARG002 - no deadline: a late answer may ask for the copy
+        for origin, family in self._families.items():
+            if family.surplus is not None and family.copies > family.failed:
+                self.report(
+                    f"{family.failed} failed attempts of {origin} gave {family.copies} copies",
+                    family.first,
+                    family.surplus,
+                )
+
     def on_end(self, event: Event) -> None:
         """A failure is remembered; a success after it settles it."""
+        if event.status not in FINISHING:
+            self._count_failure(event)
         holding = self._custody.current
         if holding is None:
             return
@@ -106,6 +164,8 @@ class CustodyTransferred(Monitor):
 
     def on_back(self, event: Event) -> None:
         """An acknowledged return belongs to one failed attempt, and its copy exists."""
+        if event.cause == BackCause.TIMEOUT or event.outcome is Outcome.UNKNOWN:
+            self._count_failure(event)
         holding = self._custody.current
         if holding is None:
             return
@@ -131,7 +191,7 @@ class CustodyTransferred(Monitor):
         where = f"{event.message} at {event.offset} of {event.topic} {event.broker}:{event.queue}"
         if failure is None or failure.returned is None:
             self.report(f"{event.client} returns {where}, which had succeeded or was passed over", event)
-        elif Hole.K7 in self.terms.holes and "timeout" in (failure.returned.cause, event.cause):
+        elif Hole.K7 in self.terms.holes and BackCause.TIMEOUT in (failure.returned.cause, event.cause):
             self.explain("K7: a consume timeout and a late failure gave two copies")
         else:
             self.report(f"{event.client} returns {where} twice for one attempt", failure.returned, event)
@@ -150,7 +210,7 @@ class CustodyTransferred(Monitor):
 
     def _check_copy(self, event: Event) -> None:
         """The broker stored the copy before it answered, and where somebody will read it."""
-        if "fallback" in event.cause:
+        if event.cause == BackCause.FALLBACK:
             return
         keys = [(name, event.attempt) for name in (event.message, event.origin) if name]
         copy = next((self._copies[key] for key in keys if key in self._copies), None)

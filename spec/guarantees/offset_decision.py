@@ -13,11 +13,12 @@ and tenure; with `queried` the other queues and deletions as well.
 from collections.abc import Mapping
 from typing import ClassVar
 
-from spec.broker.offset_table import Carrier
 from spec.dialects.hole import Hole
 from spec.guarantees.fold.commit import Commits, LedgerKey
 from spec.guarantees.fold.custody import BROADCAST, Custody
+from spec.guarantees.fold.environment import Environment
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.cause import CommitCause
 from spec.history.event import ABSENT, Event
 from spec.history.kind import Kind
 from spec.override import override
@@ -55,6 +56,7 @@ class DecisionsStick(Monitor):
         super().__init__(terms, folds)
         self._custody = folds.get(Custody)
         self._commits = folds.get(Commits)
+        self._environment = folds.get(Environment)
         self._decisions: dict[LedgerKey, _Decision] = {}
         self._reset_groups: dict[str, Event] = {}
         self._deleted: dict[tuple[str, str], Event] = {}
@@ -120,13 +122,15 @@ class DecisionsStick(Monitor):
             self.report(summary, *events)
 
     def on_commit(self, event: Event) -> None:
-        """No value of a tenure from before the reset is applied after it."""
+        """No value of a tenure from before the reset is applied after it, and no other queue is moved."""
         if not self._decisions:
             return
         decision = self._decisions.get((event.group, event.topic, event.broker, event.queue))
+        if decision is None and event.cause == CommitCause.RESET:
+            self._check_other_queue(event)
         if decision is None or decision.done is None or decision.begun is None:
             return
-        if event.cause == Carrier.RESET.value or event.offset in decision.offsets:
+        if event.cause == CommitCause.RESET or event.offset in decision.offsets:
             return
         own = self._find_own(event)
         if own is None:
@@ -143,6 +147,18 @@ class DecisionsStick(Monitor):
             )
         else:
             decision.fresh = False
+
+    def _check_other_queue(self, event: Event) -> None:
+        reset = self._reset_groups.get(event.group)
+        # Only a broker seen from its start surely has no reset under way that began before.
+        if reset is not None and event.node in self._environment.up:
+            self.exercised += 1
+            self.report(
+                f"a reset moves {event.group} to {event.offset} on {event.topic} "
+                f"{event.broker}:{event.queue}, which it does not name",
+                reset,
+                event,
+            )
 
     def _find_own(self, event: Event) -> Event | None:
         """The beginning of the tenure that the commit comes from; a later one if it is an ended one."""

@@ -22,13 +22,13 @@ client cannot be attributed; the verdict is then unknown.
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from spec.broker.offset_table import Carrier
 from spec.dialects.hole import Hole
 from spec.guarantees.fold.calm import Calm
 from spec.guarantees.fold.commit import Commits, LedgerKey
 from spec.guarantees.fold.custody import Custody, HolderKey
 from spec.guarantees.fold.log import MASTER
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.cause import CommitCause
 from spec.history.event import ABSENT, Event
 from spec.history.kind import Kind
 from spec.override import override
@@ -64,7 +64,7 @@ class DecreaseAttributed(Monitor):
         self._answers: dict[HolderKey, Event] = {}
         self._misled: dict[HolderKey, Event] = {}
         """Holder to its `own`, if that did not start where the broker told it to."""
-        self._late_ms = terms.constants.request_limit_ms + terms.constants.scheduling_delay_ms
+        self._late_ms = self._commits.late_ms
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
@@ -113,7 +113,7 @@ class DecreaseAttributed(Monitor):
         cause, evidence = self._attribute(before, event)
         if cause:
             self.explain(cause)
-        elif not (event.client and before.client) and event.cause != Carrier.REPLICATION.value:
+        elif not (event.client and before.client) and event.cause != CommitCause.REPLICATION:
             self.doubt = "a commit fell and does not name its client"
         else:
             self.report(
@@ -128,12 +128,12 @@ class DecreaseAttributed(Monitor):
         """The cause, or an empty word and the events that should have explained it."""
         key = (event.group, event.topic, event.broker, event.queue)
         reset = self._commits.resets.get(key)
-        if event.cause == Carrier.RESET.value or (
+        if event.cause == CommitCause.RESET or (
             reset is not None and (reset.sequence > before.sequence or reset.offset == event.offset)
         ):
             return RESET, ()
         moved = self._moved.get(key)
-        is_correction = event.cause == Carrier.CORRECTION.value
+        is_correction = event.cause == CommitCause.CORRECTION
         if is_correction or (moved is not None and moved.next == event.offset):
             legal = moved is None or self._is_legal_correction(moved)
             return (CORRECTION, ()) if legal else ("", (moved,) if moved is not None else ())
@@ -165,15 +165,21 @@ class DecreaseAttributed(Monitor):
             if misled is not None and event.tenure in (ABSENT, misled.tenure):
                 return "", (misled,)
             return (OTHER_TENURE, ()) if self._is_due(key, event) else ("", ())
-        overtook = before.cause != event.cause or event.time_ms - before.time_ms <= self._late_ms
-        return (OTHER_CARRIER if overtook else "", ())
+        return (OTHER_CARRIER if self._may_overtake(before, event) else "", ())
+
+    def _may_overtake(self, before: Event, event: Event) -> bool:
+        """Whether the two were under way at once; a fault holds a request up, a restart loses it."""
+        if event.time_ms - before.time_ms <= self._late_ms:
+            return True
+        is_faultless = self._calm.is_faultless_since(before.time_ms - self._late_ms)
+        return not is_faultless and self._commits.stop_after(before) is None
 
     def _find_start(self, key: HolderKey, event: Event) -> Event | None:
         """Where the tenure that commits began: no position of it lies below."""
         holding = self._custody.held.get(key)
         if holding is None or event.tenure not in (ABSENT, holding.tenure) or holding.ended is not None:
             return None
-        if self._commits.has_stopped(holding.own.node, event.time_ms - self._late_ms):
+        if self._commits.may_be_older(event, holding.own.node):
             return None
         answer = self._answers.get(key)
         is_again = answer is not None and answer.sequence > holding.own.sequence

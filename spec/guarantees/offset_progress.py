@@ -60,7 +60,7 @@ class FinishedIsCommitted(Monitor):
         """Group and queue to those who owe a commit there, by client."""
         constants = terms.constants
         self._persist_ms = constants.offset_persist_ms
-        self._short_ms = constants.offset_persist_ms + constants.request_limit_ms
+        self._short_ms = constants.offset_persist_ms + constants.request_limit_ms + constants.clock_skew_ms
         self._long_ms = self._short_ms + constants.hold_limit_ms + constants.hold_sweep_ms
 
     @override
@@ -167,14 +167,13 @@ class FinishedIsCommitted(Monitor):
         if holding.ended is not None:
             self._forgive(holding)
             return
-        disturbed_ms = self._calm.disturbed_at_ms
-        since_ms = debt.since_ms if disturbed_ms is None else max(debt.since_ms, disturbed_ms)
-        if now_ms - since_ms <= debt.limit_ms or not self._calm.is_calm_since(since_ms):
+        owed_ms = self._calm.length_ms(debt.since_ms, now_ms)
+        if owed_ms <= debt.limit_ms:
             return
         own = holding.own
         self.report(
             f"{own.client} is done up to {debt.value} on {own.topic} {own.broker}:{own.queue}, "
-            f"and {now_ms - since_ms} ms later {own.group} has not committed it",
+            f"and {owed_ms} ms later {own.group} has not committed it",
             own,
             debt.since,
         )

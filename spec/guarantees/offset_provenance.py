@@ -13,18 +13,19 @@ from collections import deque
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from spec.broker.offset_table import Carrier
 from spec.dialects.hole import Hole
 from spec.guarantees.fold.calm import Calm
 from spec.guarantees.fold.commit import Commits
 from spec.guarantees.fold.custody import BROADCAST, ORDERED, Custody, HolderKey, Holding
+from spec.guarantees.fold.environment import Environment
 from spec.guarantees.fold.offset_set import OffsetSet
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.cause import CommitCause
 from spec.history.event import ABSENT, Event
 from spec.history.kind import Kind
 from spec.override import override
 
-DECIDED: Final = frozenset({Carrier.RESET.value, Carrier.CORRECTION.value, Carrier.REPLICATION.value})
+DECIDED: Final = frozenset({CommitCause.RESET, CommitCause.CORRECTION, CommitCause.REPLICATION})
 """Carriers whose value is a decision, not a tenure's position."""
 
 ENDED_LIMIT: Final = 8
@@ -43,7 +44,8 @@ class Positions:
         self.holding = holding
         self.values = OffsetSet()
         self.values.add(holding.start)
-        self.last: Event | None = None
+        self.last = holding.own
+        """Where the tenure stands: at its beginning first."""
         self.moved_to = ABSENT
         """Where the broker sent the tenure when its offset was illegal."""
 
@@ -63,6 +65,7 @@ class PositionsHeld(Monitor):
     def __init__(self, terms: Terms, folds: Folds) -> None:
         super().__init__(terms, folds)
         self._calm = folds.get(Calm)
+        self._environment = folds.get(Environment)
         self._custody = folds.get(Custody)
         self._commits = folds.get(Commits)
         self._held: dict[HolderKey, deque[Positions]] = {}
@@ -70,7 +73,7 @@ class PositionsHeld(Monitor):
         sees_answers = Kind.QUERIED in terms.observes
         self._unjudged = frozenset({BROADCAST} if sees_answers else {BROADCAST, ORDERED})
         """Modes whose commits are not compared: an ordered tenure may ask again for its position."""
-        self._late_ms = terms.constants.request_limit_ms + terms.constants.scheduling_delay_ms
+        self._late_ms = self._commits.late_ms
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
@@ -103,6 +106,8 @@ class PositionsHeld(Monitor):
         positions = self._newest(event)
         if positions is not None and event.status == "value":
             positions.values.add(event.offset)
+            if positions.last.kind is not Kind.LOCAL:
+                positions.last = event
 
     def on_pulled(self, event: Event) -> None:
         """An answer that moves the offset makes its target a position of the tenure."""
@@ -122,7 +127,7 @@ class PositionsHeld(Monitor):
         if positions.holding.ended is None or Hole.K3 in self.terms.holes:
             positions.values.add(event.offset)
             positions.values.coarsen(GAP_LIMIT)
-        if last is None or event.offset >= last.offset:
+        if event.offset >= last.offset:
             return
         reset = self._commits.resets.get((event.group, event.topic, event.broker, event.queue))
         if event.offset == positions.moved_to:
@@ -155,10 +160,15 @@ class PositionsHeld(Monitor):
                 if self._is_due(holding, event):
                     return
                 late = late or positions
-        if event.tenure != ABSENT and event.tenure < tenures[0].holding.tenure:
+        is_unknown = event.tenure not in {ABSENT, *(positions.holding.tenure for positions in tenures)}
+        if is_unknown and self._may_be_older(event, tenures[0].holding):
             self.explain("the tenure's beginning was not seen")
         else:
             self._judge(event, tenures[-1].holding, late)
+
+    def _may_be_older(self, event: Event, oldest: Holding) -> bool:
+        """Whether the commit's tenure may lie before those that are remembered, or in an earlier process."""
+        return event.tenure < oldest.tenure or oldest.own.node not in self._environment.up
 
     def _is_due(self, holding: Holding, event: Event) -> bool:
         end = holding.ended
@@ -174,8 +184,8 @@ class PositionsHeld(Monitor):
             is_young = event.time_ms - newest.own.time_ms <= self._late_ms
             if event.tenure == ABSENT and is_young and newest.first_seen == newest.tenure > 1:
                 self.explain("the tenure's beginning was not seen")
-            elif self._commits.has_stopped(newest.own.node, event.time_ms - self._late_ms):
-                self.explain("a request of the process before its restart")
+            elif self._commits.may_be_older(event, newest.own.node):
+                self.explain("a request of the process before this one")
             else:
                 self.report(f"{what}, a position that none of its tenures held", newest.own, event)
             return

@@ -20,6 +20,7 @@ from spec.guarantees.fold.commit import Commits
 from spec.guarantees.fold.custody import BROADCAST, ORDERED, Custody, HolderKey
 from spec.guarantees.fold.disposal import Disposal
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.cause import InitialCause
 from spec.history.event import Event, Outcome
 from spec.history.kind import Kind
 from spec.override import override
@@ -66,6 +67,7 @@ class StartsWhereToldTo(Monitor):
         self._granted: dict[HolderKey, tuple[Event, int]] = {}
         """Holder to the grant that began its present hold of the lock, and when it was last renewed."""
         self._begun_ms = 0
+        self._request_ms = terms.constants.request_limit_ms + terms.constants.clock_skew_ms
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
@@ -146,7 +148,7 @@ class StartsWhereToldTo(Monitor):
         if question is None:
             return
         question.initial = event
-        is_by_time = "timestamp" in event.cause.lower()
+        is_by_time = event.cause == InitialCause.TIMESTAMP
         if event.topic.startswith(RETRY_PREFIX) and event.offset > 0 and not is_by_time:
             self.report(
                 f"{event.client} starts the retry topic of {event.group} at {event.offset} instead of 0",
@@ -160,23 +162,29 @@ class StartsWhereToldTo(Monitor):
         if event.mode == BROADCAST:
             return
         if question is None:
-            if event.time_ms - self._begun_ms > self.terms.constants.request_limit_ms:
+            if event.time_ms - self._begun_ms > self._request_ms:
                 self._report_start(event, "without asking the broker")
             return
         self.exercised += 1
-        answer, initial = question.answer, question.initial
+        answer = question.answer
         if answer is None:
             self._report_start(event, "before the broker answered", question.query)
         elif answer.status == "value":
             if event.offset != answer.offset:
                 self._report_start(event, f"though the broker answered {answer.offset}", answer)
         elif answer.status == "error":
-            if initial is not None and self._disposal.is_policy_due(event):
+            if question.initial is not None and self._disposal.is_policy_due(event):
                 self.explain("K1: an error answer was taken for none")
             else:
                 self._report_start(event, "though its query failed", answer)
-        elif initial is not None and event.offset != initial.offset:
-            self._report_start(event, f"though its policy chose {initial.offset}", initial)
+        else:
+            self._check_policy(event, answer, question.initial)
+
+    def _check_policy(self, own: Event, answer: Event, initial: Event | None) -> None:
+        if initial is None:
+            self._report_start(own, "though the broker answered none and no policy chose", answer)
+        elif own.offset != initial.offset:
+            self._report_start(own, f"though its policy chose {initial.offset}", initial)
 
     def _report_start(self, own: Event, why: str, *evidence: Event) -> None:
         self.report(
@@ -211,7 +219,7 @@ class StartsWhereToldTo(Monitor):
             )
 
     def on_locked(self, event: Event) -> None:
-        """A grant begins a hold; a renewal within the trusted time goes on with it."""
+        """A grant begins a hold; a renewal within the lease goes on with it."""
         key = _holder(event)
         if event.outcome is not Outcome.OK:
             self._granted.pop(key, None)
@@ -220,7 +228,7 @@ class StartsWhereToldTo(Monitor):
         goes_on = (
             held is not None
             and held[0].node == event.node
-            and event.time_ms - held[1] <= self.terms.constants.lock_trust_ms
+            and event.time_ms - held[1] <= self.terms.constants.lock_lease_ms
         )
         self._granted[key] = (held[0] if held is not None and goes_on else event, event.time_ms)
 

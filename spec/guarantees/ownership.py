@@ -36,7 +36,10 @@ class Partition(Monitor):
     """
 
     rule: ClassVar = Rule(
-        "OWN-1", "guarantee.own.partition", frozenset({Kind.VIEW}), assumes=frozenset({"A1", "A2"})
+        "OWN-1",
+        "guarantee.own.partition",
+        frozenset({Kind.VIEW, Kind.UP, Kind.DOWN}),
+        assumes=frozenset({"A1", "A2"}),
     )
 
     def __init__(self, terms: Terms, folds: Folds) -> None:
@@ -46,7 +49,14 @@ class Partition(Monitor):
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
-        return {Kind.VIEW: self.on_view}
+        return {Kind.VIEW: self.on_view, Kind.UP: self.on_node, Kind.DOWN: self.on_node}
+
+    def on_node(self, event: Event) -> None:
+        """What a process that is gone had computed may be computed by the next one with its name."""
+        for by_inputs in self._results.values():
+            for results in by_inputs.values():
+                for member in [member for member in results if member[1] == event.node]:
+                    del results[member]
 
     def on_view(self, event: Event) -> None:
         """Compare the result with those computed from equal inputs."""

@@ -26,14 +26,13 @@ from typing import ClassVar, Final
 from spec.dialects.hole import Hole
 from spec.guarantees.fold.call import Calls, Work
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
-from spec.history.event import Event, Outcome, queue_name
+from spec.history.cause import BackCause
+from spec.history.event import Event, Outcome, QueueKey, queue_name
 from spec.history.kind import Kind
 from spec.override import override
 
-ORDINARY: Final = frozenset({"send-back", "listener"})
-FALLBACK: Final = "fallback"
-LIMIT: Final = "limit"
-TIMEOUT: Final = "timeout"
+ORDINARY: Final = frozenset({BackCause.SEND_BACK, BackCause.LISTENER})
+"""One path under the two names that its two sides have for it."""
 
 LEVEL_ABOVE_ATTEMPT: Final = 2
 """Delay level 3 for the first copy, one more for each further attempt."""
@@ -49,7 +48,7 @@ class AttemptCounted(Monitor):
     """RTY-1: attempts rise by one on every path, and the limit leads to the dead-letter queue."""
 
     rule: ClassVar = Rule(
-        "RTY-1", "guarantee.rty.attempt-counted", frozenset({Kind.START, Kind.END, Kind.BACK})
+        "RTY-1", "guarantee.rty.attempt-counted", frozenset({Kind.OWN, Kind.START, Kind.END, Kind.BACK})
     )
 
     def __init__(self, terms: Terms, folds: Folds) -> None:
@@ -59,41 +58,62 @@ class AttemptCounted(Monitor):
         self._highest: dict[str, Event] = {}
         """Origin to the event that shows its highest attempt."""
         self._is_complete = True
+        self._stored_from: dict[QueueKey, int] = {}
+        """Queue to the lowest offset whose storing was seen: its messages have no past outside the run."""
+        self._born: set[str] = set()
+        """Origins of which every attempt was seen."""
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
-        return {Kind.START: self.on_start, Kind.BACK: self.on_back}
+        return {Kind.START: self.on_start, Kind.BACK: self.on_back, Kind.APPEND: self.on_append}
+
+    def on_append(self, event: Event) -> None:
+        """Whatever becomes of this message will be seen."""
+        queue = (event.topic, event.broker, event.queue)
+        if queue not in self._stored_from:
+            self._stored_from[queue] = event.offset
 
     def on_back(self, event: Event) -> None:
         """The copy's attempt, destination and delay follow from the failed attempt."""
         if event.outcome is Outcome.FAIL:
             return
         self.exercised += 1
+        if not event.origin and event.offset >= self._stored_from.get(event.queue_key, event.offset + 1):
+            self._born.add(event.message)
         self._raise(event.origin or event.message, event)
         if event.outcome is Outcome.UNKNOWN:
             return
         failure = self._calls.failure
-        is_limit = event.cause == LIMIT or self._calls.work.is_ordered
-        if failure is not None:
-            failed = failure.end.attempt
-            stored = self._calls.stored_attempt
-            lowest = failed if stored is None else stored
-            expected = (failed, failed + 1) if is_limit else (failed + 1, lowest + 1)
-            if event.attempt not in expected:
-                self.report(
-                    f"{event.message} failed attempt {failed} and was returned as attempt {event.attempt}",
-                    failure.end,
-                    event,
-                )
-                return
+        is_limit = event.cause == BackCause.LIMIT or self._calls.work.is_ordered
+        if failure is not None and not self._is_counted(event, failure.end.attempt, is_limit=is_limit):
+            self.report(
+                f"{event.message} failed attempt {failure.end.attempt} and was returned as attempt "
+                f"{event.attempt}",
+                failure.end,
+                event,
+            )
+            return
         if is_limit:
             if event.status != "dead-letter":
                 self.report(f"{event.message} reached its limit and was returned for a retry", event)
-        elif event.cause in ORDINARY or event.cause in (FALLBACK, TIMEOUT):
+        elif event.cause in ORDINARY or event.cause in (BackCause.FALLBACK, BackCause.TIMEOUT):
             self._check_destination(event)
 
+    def _is_counted(self, event: Event, failed: int, *, is_limit: bool) -> bool:
+        """Whether the copy's attempt follows from the one that failed, as whoever counts knew it."""
+        if is_limit:
+            return event.attempt in (failed, failed + 1)
+        if event.attempt == failed + 1:
+            return True
+        if event.cause == BackCause.FALLBACK:
+            return False
+        if self._calls.work.own is None:
+            # Local retries before the observation are not in what the broker stored.
+            return 1 <= event.attempt <= failed
+        return self._calls.stored_attempt is not None and event.attempt == self._calls.stored_attempt + 1
+
     def _check_destination(self, event: Event) -> None:
-        spent = event.attempt if event.cause == FALLBACK else event.attempt - 1
+        spent = event.attempt if event.cause == BackCause.FALLBACK else event.attempt - 1
         is_dead = event.status == "dead-letter"
         if is_dead != (spent >= self._limit):
             way = "to the dead-letter queue" if is_dead else "for a retry"
@@ -103,9 +123,9 @@ class AttemptCounted(Monitor):
             )
         elif is_dead:
             # Apache 4.9.3 forgets to clear the level when its fallback send is diverted.
-            if event.level > 0 and not (event.cause == FALLBACK and self.terms.holes):
+            if event.level > 0 and not (event.cause == BackCause.FALLBACK and self.terms.holes):
                 self.report(f"{event.message} goes to the dead-letter queue with level {event.level}", event)
-        elif event.cause != TIMEOUT:
+        elif event.cause != BackCause.TIMEOUT:
             expected = min(event.attempt + LEVEL_ABOVE_ATTEMPT, HIGHEST_LEVEL)
             if min(event.level, HIGHEST_LEVEL) != expected:
                 self.report(
@@ -141,7 +161,12 @@ class AttemptCounted(Monitor):
                 *shown,
                 event,
             )
-        elif known is not None and event.attempt > self._delivered(known) + 1 and self._is_complete:
+        elif (
+            known is not None
+            and event.attempt > self._delivered(known) + 1
+            and self._is_complete
+            and event.origin in self._born
+        ):
             self.report(
                 f"attempt {event.attempt} of {event.origin} follows attempt {self._delivered(known)}",
                 known,
@@ -157,6 +182,7 @@ class AttemptCounted(Monitor):
         known = self._highest.get(origin)
         if known is None and len(self._highest) >= ORIGINS_KEPT:
             self._highest.clear()
+            self._born.clear()
             self._is_complete = False
         if known is None or self._delivered(event) > self._delivered(known):
             self._highest[origin] = event
@@ -198,7 +224,7 @@ class ReturnedOnce(Monitor):
         if event.outcome is not Outcome.OK or work.own is None:
             return
         self.exercised += 1
-        is_timeout = event.cause == TIMEOUT
+        is_timeout = event.cause == BackCause.TIMEOUT
         if event.offset not in work.started:
             self._report("has not started", event)
         elif self._calls.was_returned:
@@ -215,7 +241,7 @@ class ReturnedOnce(Monitor):
 
     def _check_second(self, work: Work, event: Event) -> None:
         first = self._timed_out.get(event.message)
-        if (first is not None or event.cause == TIMEOUT) and Hole.K7 in self.terms.holes:
+        if (first is not None or event.cause == BackCause.TIMEOUT) and Hole.K7 in self.terms.holes:
             self.explain("a consume timeout and a late failure gave two copies (K7)")
         elif work.is_ordered and self._calls.failure is not None:
             self.explain("an ordered batch was presented and failed again as a whole")

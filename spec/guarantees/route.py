@@ -12,7 +12,7 @@ Events: `register`, `unregister` and `up` at name servers; `servers`, `route` an
 from collections.abc import Mapping
 from typing import ClassVar
 
-from spec.guarantees.fold.calm import Calm
+from spec.guarantees.fold.calm import DISTURBANCES, Calm
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
 from spec.history.event import ABSENT, Event, Outcome
 from spec.history.kind import Kind
@@ -26,7 +26,9 @@ class RegistrationFenced(Monitor):
     """RTE-1: an unregistration removes its own registration, and registrations spread."""
 
     rule: ClassVar = Rule(
-        "RTE-1", "guarantee.rte.registration-fenced", frozenset({Kind.UP, Kind.REGISTER, Kind.UNREGISTER})
+        "RTE-1",
+        "guarantee.rte.registration-fenced",
+        frozenset({Kind.REGISTER, Kind.UNREGISTER}) | DISTURBANCES,
     )
 
     def __init__(self, terms: Terms, folds: Folds) -> None:

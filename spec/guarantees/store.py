@@ -41,7 +41,8 @@ class OneMessagePerOffset(Monitor):
         return {
             Kind.APPEND: self.on_append,
             Kind.DISPATCH: self.on_dispatch,
-            Kind.UP: self.on_up,
+            Kind.UP: self.on_anew,
+            Kind.RECOVER: self.on_anew,
             Kind.DELETE: self.on_delete,
         }
 
@@ -71,8 +72,8 @@ class OneMessagePerOffset(Monitor):
             summary = f"offset {event.offset} is at position {event.position}, not behind {before.position}"
             self.report(summary, before, event)
 
-    def on_up(self, event: Event) -> None:
-        """A new incarnation may index again what its log still holds."""
+    def on_anew(self, event: Event) -> None:
+        """A new incarnation, or one that cut its log for a new role, may index again what it still holds."""
         for key in [key for key in self._latest if key[0] == event.node]:
             del self._latest[key]
         for key in [key for key in self._waiting if key[0] == event.node]:
@@ -97,6 +98,7 @@ class IndexEqualsLog(Monitor):
         self._logs = folds.get(Logs)
         self._recovered: dict[str, Event] = {}
         """Brokers that recovered and have appended nothing since."""
+        self._sees_retention = Kind.RETAIN in terms.observes
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
@@ -122,6 +124,14 @@ class IndexEqualsLog(Monitor):
             queue = f"{event.topic} {queue_name(event.broker, event.queue)}"
             self.report(
                 f"the log of {queue} ends at offset {expected}, its index at {event.next}", recover, event
+            )
+        first = self._logs.first_kept.get(event.queue_key)
+        if first is not None and first < min(event.offset, expected) and self._sees_retention:
+            queue = f"{event.topic} {queue_name(event.broker, event.queue)}"
+            self.report(
+                f"the log of {queue} begins at or before offset {first}, its index at {event.offset}",
+                recover,
+                event,
             )
 
 
@@ -156,6 +166,8 @@ class OffsetAssignedOnce(Monitor):
 
     def on_recover(self, event: Event) -> None:
         """Offsets that the recovery took back are free again; whether it might is STO-4's question."""
+        if event.replica not in MASTER:
+            return
         for append in self._logs.lost.get(event.broker, ()):
             before = self._latest.get(append.queue_key)
             if before is not None and before.offset >= append.offset:

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from spec.dialects.hole import Hole
-from spec.guarantees.fold.calm import Calm
+from spec.guarantees.fold.calm import DISTURBANCES, Calm
 from spec.guarantees.monitor import Folds, Handler, Monitor, Rule, Terms
+from spec.history.cause import ExceedCause
 from spec.history.event import Event, Outcome
 from spec.history.kind import Kind
 from spec.override import override
@@ -34,7 +35,8 @@ class NoHalfForgotten(Monitor):
         "guarantee.txn.no-half-forgotten",
         frozenset(
             {Kind.HALF, Kind.RESOLVE, Kind.CHECK, Kind.REQUEUE, Kind.EXCEED, Kind.HALF_CURSOR, Kind.ROUND}
-        ),
+        )
+        | DISTURBANCES,
     )
 
     def __init__(self, terms: Terms, folds: Folds) -> None:
@@ -88,7 +90,7 @@ class NoHalfForgotten(Monitor):
         asked = self._asked.get((event.broker, event.message), 0)
         if (event.broker, event.message) in self._offsets:
             self.exercised += 1
-            if event.cause == "checks" and asked < self.terms.constants.half_check_limit:
+            if event.cause == ExceedCause.CHECKS and asked < self.terms.constants.half_check_limit:
                 self.report(f"{event.message} was given up after {asked} checks that left the broker", event)
         self._close(event)
 
@@ -108,14 +110,22 @@ class NoHalfForgotten(Monitor):
 
     def on_round(self, event: Event) -> None:
         """Every open message is asked about once in a few rounds."""
+        self._check_open(event.broker, event.time_ms, event)
+
+    @override
+    def finish(self, now_ms: int) -> None:
+        for broker in self._open:
+            self._check_open(broker, now_ms)
+
+    def _check_open(self, broker: str, now_ms: int, *seen: Event) -> None:
         patience_ms = PATIENCE_ROUNDS * self.terms.constants.half_check_ms
-        for message, last in list(self._open.get(event.broker, {}).items()):
-            if event.time_ms - last.time_ms <= patience_ms or not self._calm.is_calm_since(last.time_ms):
+        for message, last in list(self._open.get(broker, {}).items()):
+            if self._calm.length_ms(last.time_ms, now_ms) <= patience_ms:
                 continue
             if Hole.K10 in self.terms.holes:
                 self.explain("an exception stopped the cursor of the checks (K10)")
             else:
-                self.report(f"{message} has been open for {patience_ms} ms without a check", last, event)
+                self.report(f"{message} has been open for {patience_ms} ms without a check", last, *seen)
             self._close(last)
 
 
@@ -140,7 +150,14 @@ class NoCheckAfterResolution(Monitor):
             Kind.ROUND: self.on_round,
             Kind.CHECK: self.on_check,
             Kind.HALF_CURSOR: self.on_half_cursor,
+            Kind.RECOVER: self.on_recover,
         }
+
+    def on_recover(self, event: Event) -> None:
+        """Without synchronous durability a crash may take resolutions back."""
+        if self.terms.durability != "sync":
+            self._resolved.pop(event.broker, None)
+            self._fresh.pop(event.broker, None)
 
     def on_resolve(self, event: Event) -> None:
         """The next round knows about it; the current one may not."""

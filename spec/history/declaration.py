@@ -41,6 +41,8 @@ class Constants:
     """The longest a request and its answer are allowed to take in a calm interval."""
     scheduling_delay_ms: int = 1_000
     """How much later than decided a call may begin."""
+    clock_skew_ms: int = 0
+    """How far apart the clocks of two nodes may be; 0 if one clock stamped every event."""
     cursor_flush_ms: int = 10_000
     delay_bound_ms: int = 600_000
     """How long past its due time a delayed message may wait, before it is delivered or put aside."""

@@ -17,6 +17,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from spec.history.cause import (
+    BackCause,
+    CommitCause,
+    DisownCause,
+    ExceedCause,
+    FaultCause,
+    FlowCause,
+    InitialCause,
+    WakeCause,
+)
+
 
 class Kind(StrEnum):
     """What an event says."""
@@ -91,6 +102,8 @@ class Form:
     """The legal values of `status`, where the kind fills it."""
     modes: tuple[str, ...] = ()
     """The legal values of `mode`, where the kind fills it."""
+    causes: tuple[str, ...] = ()
+    """Values of `cause` that mean something to a rule; others may be used."""
 
 
 _QUEUE: Final = ("topic", "broker", "queue")
@@ -103,8 +116,12 @@ FORMS: Final[Mapping[Kind, Form]] = {
     Kind.END_OF_RUN: Form("the observation ends here; what was due by now is overdue", ()),
     Kind.UP: Form("the node starts, a new incarnation", ("status",), ("broker", "client", "name-server")),
     Kind.DOWN: Form("the node stops", ("status",), ("graceful", "crash")),
-    Kind.FAULT: Form("something from outside disturbs the node or its links; `cause` says what", ("cause",)),
-    Kind.HEAL: Form("the disturbance named in `cause` is over", ("cause",)),
+    Kind.FAULT: Form(
+        "something from outside disturbs the node or its links; `cause` says what",
+        ("cause",),
+        causes=tuple(FaultCause),
+    ),
+    Kind.HEAL: Form("the disturbance named in `cause` is over", ("cause",), causes=tuple(FaultCause)),
     Kind.RPC: Form("a request to `broker` did not succeed; `cause` names it", ("client", "outcome", "cause")),
     Kind.TICK: Form(
         "one round of the periodic service named in `cause` is over; the next is due at `due_ms`",
@@ -156,13 +173,17 @@ FORMS: Final[Mapping[Kind, Form]] = {
         (*_TENURE, "offset", "mode"),
         modes=("concurrent", "ordered", "broadcast"),
     ),
-    Kind.DISOWN: Form("the tenure is flagged dropped; `cause` says why", (*_TENURE, "cause")),
+    Kind.DISOWN: Form(
+        "the tenure is flagged dropped; `cause` says why", (*_TENURE, "cause"), causes=tuple(DisownCause)
+    ),
     Kind.QUERY: Form("the client asks for the committed offset on behalf of a tenure to come", _TENURE),
     Kind.QUERIED: Form(
         "the answer: a value in `offset`, none, or an error", (*_TENURE, "status"), ("value", "none", "error")
     ),
     Kind.INITIAL: Form(
-        "the client chose the start by its initial-position policy", (*_TENURE, "offset", "cause")
+        "the client chose the start by its initial-position policy",
+        (*_TENURE, "offset", "cause"),
+        causes=tuple(InitialCause),
     ),
     Kind.PULL: Form("the client asks for messages from `offset` on", (*_TENURE, "offset", "request")),
     Kind.SERVED: Form(
@@ -181,9 +202,15 @@ FORMS: Final[Mapping[Kind, Form]] = {
         ("group", *_QUEUE, "client", "offset", "request"),
     ),
     Kind.WAKE: Form(
-        "the broker takes a held pull up again", ("group", *_QUEUE, "client", "request", "cause")
+        "the broker takes a held pull up again",
+        ("group", *_QUEUE, "client", "request", "cause"),
+        causes=tuple(WakeCause),
     ),
-    Kind.FLOW: Form("the client puts off a pull; `cause` is the limit that was reached", (*_TENURE, "cause")),
+    Kind.FLOW: Form(
+        "the client puts off a pull; `cause` is the limit that was reached",
+        (*_TENURE, "cause"),
+        causes=tuple(FlowCause),
+    ),
     Kind.BUFFER: Form(
         "the tenure's buffer at rest: its counters, its content `offsets` and the bytes really held",
         (*_TENURE, "message_count", "byte_count", "held_bytes", "offsets"),
@@ -200,11 +227,13 @@ FORMS: Final[Mapping[Kind, Form]] = {
         "returning a failed message was answered; `attempt` and `level` are those of the copy",
         (*_TENURE, "offset", "message", "attempt", "level", "status", "outcome", "cause"),
         ("retry", "dead-letter"),
+        causes=tuple(BackCause),
     ),
     Kind.LOCAL: Form("the tenure's own position became `offset`", (*_TENURE, "offset")),
     Kind.COMMIT: Form(
-        "the broker holds `offset` for the group from now on; `cause` is the carrier",
+        "the broker holds `offset` for the group from now on, also after a reset; `cause` is the carrier",
         ("group", *_QUEUE, "offset", "cause"),
+        causes=tuple(CommitCause),
     ),
     Kind.RESET: Form(
         "an administrator moves the group to `offset`",
@@ -243,7 +272,9 @@ FORMS: Final[Mapping[Kind, Form]] = {
         "the half message was appended again, now at `next`", ("broker", "offset", "message", "next")
     ),
     Kind.EXCEED: Form(
-        "the half message exceeded its limits and was put aside visibly", ("broker", "offset", "message")
+        "the half message exceeded its limits and was put aside visibly",
+        ("broker", "offset", "message"),
+        causes=tuple(ExceedCause),
     ),
     Kind.HALF_CURSOR: Form("checks go on at `offset`", ("broker", "offset")),
     Kind.REQUEST: Form(

@@ -6,7 +6,7 @@ from spec.guarantees.example import verdict_of
 from spec.registry import load_clauses
 
 STUCK = """
-declare observes=append,deliver,divert dialect={dialect}
+declare dialect={dialect}
 0s b append SCHEDULE_TOPIC_XXXX@b:0 offset=0 message=m position=0 due_ms=1000
 900s b end-of-run
 """

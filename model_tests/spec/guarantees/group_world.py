@@ -361,9 +361,3 @@ class World:
         for _ in range(steps):
             self.step()
         return self.events
-
-
-def without_beginning(events: list[Event], seen_from: int) -> list[Event]:
-    """The same run, observed from its event number `seen_from` on."""
-    rest = events[max(1, seen_from) :]
-    return [events[0]._replace(time_ms=rest[0].time_ms if rest else 0), *rest]

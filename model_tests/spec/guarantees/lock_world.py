@@ -16,7 +16,9 @@ from spec.history.kind import Kind
 
 BROKER = "x"
 QUEUES = (0, 1)
-RENEW_S, TRUST_S, LEASE_S, UNLOCK_S, PASS_S = 20, 30, 60, 20, 20
+RENEW_S, TRUST_S, LEASE_S, UNLOCK_S, PASS_S, PERSIST_S, HELD_S = 20, 30, 60, 20, 20, 5, 15
+BATCH = 1_000
+"""How many messages a tenure pulls at its beginning: more than it will ever present."""
 
 
 @dataclass
@@ -36,6 +38,8 @@ class Seat:
     is_wanted: bool = False
     trusted_s: int | None = None
     position: int = 0
+    end: int = 0
+    """Where the next pull belongs."""
     attempt: int = 0
     call: Call | None = None
     unlock_s: int | None = None
@@ -121,6 +125,7 @@ class LockWorld:
             if client.is_up and client.seats[queue].is_live:
                 self.drop(client, queue, "reset")
                 self.unlock(client, queue)
+        self.emit(BROKER, Kind.COMMIT, queue, offset=self.committed[queue], cause="reset")
         self.emit(BROKER, Kind.RESET, queue, offset=self.committed[queue], status="done")
 
     def live(self, client: Client) -> None:
@@ -136,7 +141,11 @@ class LockWorld:
                     self.lock(client, queue)
         if self.now_s % PASS_S == client.tick + 5:
             self.make_pass(client)
-        for queue in QUEUES:
+        for queue, seat in client.seats.items():
+            if seat.is_live and self.now_s % HELD_S == client.tick:
+                self.pull(client, queue, seat.end, 0)
+            if seat.is_live and self.now_s % PERSIST_S == client.tick:
+                self.persist(client, queue, seat)
             self.work(client, queue)
 
     def leave(self, client: Client) -> None:
@@ -181,20 +190,22 @@ class LockWorld:
         self.emit(client.name, Kind.QUERY, queue, **tenure)
         self.emit(client.name, Kind.QUERIED, queue, **tenure, status="value", offset=self.committed[queue])
         self.emit(client.name, Kind.OWN, queue, **tenure, offset=start, mode="ordered")
-        self.emit(client.name, Kind.PULL, queue, **tenure, offset=start, request=self.next_request())
-        offsets = tuple(range(start, start + 1000))
+        seat.is_live, seat.position, seat.attempt, seat.end = True, start, 0, start + BATCH
+        self.pull(client, queue, start, BATCH)
+
+    def pull(self, client: Client, queue: int, offset: int, count: int) -> None:
+        tenure = {"client": client.name, "tenure": client.seats[queue].number, "offset": offset}
+        tenure |= {"request": self.next_request()}
+        self.emit(client.name, Kind.PULL, queue, **tenure)
         self.emit(
             client.name,
             Kind.PULLED,
             queue,
             **tenure,
-            offset=start,
-            next=start + 1000,
-            request=self.requests,
-            status="found",
-            offsets=offsets,
+            next=offset + count,
+            status="found" if count else "no-new",
+            offsets=tuple(range(offset, offset + count)),
         )
-        seat.is_live, seat.position, seat.attempt = True, start, 0
 
     def next_request(self) -> int:
         self.requests += 1
@@ -284,21 +295,18 @@ class LockWorld:
             seat.position, seat.attempt = call.offset + 1, 0
             if self.flaw == "presents it again" and self.chance.random() < 0.3:
                 seat.position = call.offset
-            if self.chance.random() < 0.5 and is_good:
-                self.commit(client, queue, seat)
+            moved = {"client": client.name, "tenure": seat.number, "offset": seat.position}
+            self.emit(client.name, Kind.LOCAL, queue, **moved)
         elif self.flaw != "does not count":
             seat.attempt += 1
 
-    def commit(self, client: Client, queue: int, seat: Seat) -> None:
+    def persist(self, client: Client, queue: int, seat: Seat) -> None:
         """The broker takes a position only from the lock's holder, so the group's is never behind it."""
-        if self.table.get(queue, ("", 0))[0] == client.name:
-            self.committed[queue] = seat.position
-            self.emit(
-                BROKER,
-                Kind.COMMIT,
-                queue,
-                client=client.name,
-                tenure=seat.number,
-                offset=seat.position,
-                cause="persist",
-            )
+        if seat.position == self.committed[queue]:
+            return
+        if self.table.get(queue, ("", 0))[0] != client.name:
+            self.emit(client.name, Kind.RPC, client=client.name, outcome=Outcome.FAIL, cause="persist")
+            return
+        self.committed[queue] = seat.position
+        who = {"client": client.name, "tenure": seat.number}
+        self.emit(BROKER, Kind.COMMIT, queue, **who, offset=seat.position, cause="persist")

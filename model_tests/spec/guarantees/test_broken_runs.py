@@ -48,7 +48,7 @@ WRONG_STEPS: dict[str, tuple[str, Callable[[Event], bool], Step]] = {
     ),
     "a commit runs ahead of the work": (
         "OFF-2",
-        lambda event: event.kind is Kind.COMMIT and event.cause == "persist",
+        lambda event: event.kind is Kind.COMMIT and event.cause == "update",
         lambda event: [event._replace(offset=event.offset + 50)],
     ),
     "a commit that no tenure ever held": (

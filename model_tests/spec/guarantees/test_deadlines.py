@@ -7,7 +7,7 @@ from spec.guarantees.example import verdict_of
 CASES = {
     "LIV-1 pull expiry + tick + request": (
         "LIV-1",
-        """declare observes=own,disown,pull,pulled,flow
+        """declare observes=own,disown,pull,pulled,flow,up,down,fault,rpc
         0s c own g T@b:0 tenure=1 offset=0 mode=concurrent
         0s c pull g T@b:0 tenure=1 offset=0 request=1
         {ms}ms c flow g T@b:0 tenure=1 cause=paused""",
@@ -15,14 +15,16 @@ CASES = {
     ),
     "LIV-2 hold limit + sweep + slack": (
         "LIV-2",
-        """declare observes=hold,wake,dispatch
+        """declare observes=hold,wake,dispatch,subscribe,leave,up,down,fault,rpc
+        0s c subscribe g topic=T expression=* version=1
         0s b hold g T@b:0 client=c offset=0 request=1
         {ms}ms b wake g T@b:0 client=c request=1 cause=limit""",
         21_000,
     ),
     "LIV-2 sweep + slack after something became readable": (
         "LIV-2",
-        """declare observes=hold,wake,dispatch
+        """declare observes=hold,wake,dispatch,subscribe,leave,up,down,fault,rpc
+        0s c subscribe g topic=T expression=* version=1
         0s b hold g T@b:0 client=c offset=0 request=1
         0s b dispatch T@b:0 offset=0 message=m position=0
         {ms}ms b wake g T@b:0 client=c request=1 cause=sweep""",
@@ -30,14 +32,14 @@ CASES = {
     ),
     "LIV-4 due + request + slack": (
         "LIV-4",
-        """declare observes=tick,down
+        """declare observes=tick,down,up,fault,rpc
         0s c tick cause=rebalance outcome=ok due_ms=20000
         {ms}ms c tick cause=rebalance outcome=ok due_ms=99000""",
         24_000,
     ),
     "DLY-3 due + bound": (
         "DLY-3",
-        """declare observes=append,deliver,divert
+        """declare observes=append,deliver,divert,up,down,fault,rpc
         0s b append SCHEDULE_TOPIC_XXXX@b:0 offset=0 message=m position=0 due_ms=1000
         1s b append SCHEDULE_TOPIC_XXXX@b:1 offset=0 message=n position=9 due_ms=6000
         7s b deliver broker=b level=2 offset=0 message=n due_ms=6000 outcome=ok
@@ -46,7 +48,7 @@ CASES = {
     ),
     "TXN-1 three rounds": (
         "TXN-1",
-        """declare observes=half,resolve,round,check,requeue,exceed,half-cursor
+        """declare observes=half,resolve,round,check,requeue,exceed,half-cursor,up,down,fault,rpc
         0s b half broker=b offset=0 message=m
         0s b half-cursor broker=b offset=0
         {ms}ms b round broker=b""",
@@ -54,7 +56,7 @@ CASES = {
     ),
     "RTE-1 registration + request": (
         "RTE-1",
-        """declare observes=up,register,unregister
+        """declare observes=up,register,unregister,down,fault,rpc
         0s n up status=name-server
         0s o up status=name-server
         0s n register broker=b address=h:1 replica=0
@@ -73,7 +75,7 @@ CASES = {
     ),
     "DLY-2 cursor not older than its flush": (
         "DLY-2",
-        """declare observes=deliver,cursor
+        """declare observes=deliver,cursor,retain
         0s b cursor broker=b level=1 offset=0 status=moved
         0s b deliver broker=b level=1 offset=0 message=m due_ms=0 outcome=ok
         0s b deliver broker=b level=1 offset=1 message=n due_ms=0 outcome=ok

@@ -235,7 +235,7 @@ def test_commit_of_an_unseen_tenure_lifts_the_base() -> None:
     own = "0s a own g T@x:0 tenure=1 offset=5 mode=concurrent\n"
     disposal = fold_over(Disposal, own + "1s x commit g T@x:0 offset=9 cause=update client=b tenure=3")
     assert (disposal.ledgers["g", "T", "x", 0].base, disposal.passed, disposal.is_judged) == (9, None, False)
-    disposal = fold_over(Disposal, own + "1s x commit g T@x:0 offset=9 cause=update client=a tenure=1")
+    disposal = fold_over(Disposal, own + "9s x commit g T@x:0 offset=9 cause=update client=a tenure=1")
     assert (disposal.passed, disposal.is_judged) == (5, True)
 
 
@@ -244,10 +244,14 @@ def test_commit_of_an_unseen_tenure_lifts_the_base() -> None:
 
 def test_each_change_has_its_own_time() -> None:
     def settled_by(text: str) -> int:
-        fold = Settling(TERMS, Folds(TERMS))
+        folds = Folds(TERMS)
+        settling = folds.get(Settling)
         for event in parse_history(text)[1:]:
-            fold.handlers()[event.kind](event)
-        return fold.settled_by_ms
+            for fold in folds.made.values():
+                handler = fold.handlers().get(event.kind)
+                if handler is not None:
+                    handler(event)
+        return settling.settled_by_ms
 
     slack = 20_000 + 3_000 + 1_000
     assert settled_by("5s x join g client=a broker=x") == 5_000 + 20_000 + slack

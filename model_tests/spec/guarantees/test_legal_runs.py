@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_tests.legal_run import LegalRun
+from model_tests.spec.guarantees.sight import HIDEABLE, seen_between, seen_without
 from spec.guarantees.catalogue import MONITORS
 from spec.guarantees.judge import judge_history
 from spec.guarantees.verdict import Verdict, Witness
-from spec.history.declaration import Declaration, encode_declaration
 from spec.history.event import Event
 from spec.history.kind import Kind
 from spec.history.well_formed import checked
@@ -44,15 +44,24 @@ def test_legal_run_seen_from_the_middle_violates_nothing(name: str, data: st.Dat
     events = RUNS[name]
     first = data.draw(st.integers(1, len(events)))
     last = data.draw(st.integers(first, len(events)))
-    assert find_witnesses([events[0], *events[first:last]]) == []
+    assert find_witnesses(seen_between(events, first, last)) == []
 
 
-@given(st.sampled_from(list(RUNS)), st.frozensets(st.sampled_from(list(Kind))))
-def test_legal_run_seen_by_a_partial_recorder_violates_nothing(name: str, unseen: frozenset[Kind]) -> None:
-    events = RUNS[name]
-    begin = events[0]._replace(detail=encode_declaration(Declaration(frozenset(Kind) - unseen)))
-    seen = [event for event in events[1:] if event.kind not in unseen]
-    assert find_witnesses([begin, *seen]) == []
-    judged = {judgement.rule: judgement.verdict for judgement in judge_history([begin, *seen])}
+@given(st.sampled_from(list(RUNS)), st.frozensets(st.sampled_from(HIDEABLE)), st.data())
+def test_legal_run_seen_by_a_partial_recorder_violates_nothing(
+    name: str, unseen: frozenset[Kind], data: st.DataObject
+) -> None:
+    seen = seen_without(RUNS[name], unseen)
+    judged = {judgement.rule: judgement for judgement in judge_history(seen)}
+    assert [judgement.witnesses for judgement in judged.values() if judgement.witnesses] == []
     for monitor in MONITORS:
-        assert (judged[monitor.rule.id] is Verdict.NOT_OBSERVABLE) == bool(monitor.rule.needs & unseen)
+        verdict = judged[monitor.rule.id].verdict
+        assert (verdict is Verdict.NOT_OBSERVABLE) == bool(monitor.rule.needs & unseen)
+    first = data.draw(st.integers(1, len(RUNS[name])))
+    assert find_witnesses(seen_without(seen_between(RUNS[name], first), unseen)) == []
+
+
+def test_long_calm_run_seen_from_the_middle_violates_nothing() -> None:
+    events = LegalRun(3, queue_count=2, sends_a_round=1, is_eventful=False).run(700)
+    for part in range(1, 6):
+        assert find_witnesses(seen_between(events, part * len(events) // 6)) == []

@@ -6,7 +6,7 @@ from spec.guarantees.judge import judge_history
 from spec.guarantees.verdict import Judgement, Verdict, Witness
 from spec.history.notation import parse_history
 
-NLS_2 = "declare observes=append,own,disown,pulled,start,end,back,up,down,fault,heal,rpc,deliver,divert\n"
+NLS_2 = "declare observes=append,own,disown,pulled,flow,start,end,back,up,down,fault,rpc,deliver,divert\n"
 NLS_3 = "declare observes=own,disown,pulled,start,end,back,local,up,down\n"
 
 
@@ -22,7 +22,7 @@ def test_orphan_is_shown_by_the_commit_that_passes_it_and_the_one_before() -> No
         0s a own g T@x:0 tenure=1 offset=5 mode=concurrent
         1s x commit g T@x:0 offset=5 cause=update client=a tenure=1
         2s x append T@x:0 offset=5 message=m5 position=0
-        3s x commit g T@x:0 offset=6 cause=update client=a tenure=1
+        9s x commit g T@x:0 offset=6 cause=update client=a tenure=1
         """
     )
     judgement = next(found for found in judge_history(events) if found.rule == "NLS-1")
@@ -35,7 +35,7 @@ def test_orphan_is_shown_by_the_commit_that_passes_it_and_the_one_before() -> No
 def test_copy_that_was_delivered_or_put_aside_may_be_passed(settled: str) -> None:
     columns = " due_ms=0 outcome=ok" if settled == "deliver" else ""
     text = (
-        "declare observes=append,own,disown,pulled,start,end,back,commit,deliver,divert,cursor,up,down\n"
+        "declare observes=append,own,pulled,start,end,back,commit,deliver,divert,cursor,retain,up,down\n"
         "0s x append SCHEDULE_TOPIC_XXXX@x:2 offset=4 message=r origin=m attempt=1 position=0\n"
         f"1s x {settled} broker=x level=3 offset=4 message=r{columns}\n"
         "2s x cursor broker=x level=3 offset=5 status=moved\n"

@@ -107,8 +107,8 @@ def test_commit_that_passes_something_is_reported_once() -> None:
     text = (
         "declare observes=own,disown,pulled,end,back,local,commit,up,down\n"
         "0s a own g T@x:0 tenure=1 offset=0 mode=concurrent\n"
-        "1s x commit g T@x:0 offset=5 cause=update client=a tenure=1\n"
-        "2s x commit g T@x:0 offset=5 cause=update client=a tenure=1\n"
+        "6s x commit g T@x:0 offset=5 cause=update client=a tenure=1\n"
+        "7s x commit g T@x:0 offset=5 cause=update client=a tenure=1\n"
     )
     judgement = judge("OFF-2", text)
     assert (judgement.violations, judgement.exercised) == (1, 1)

@@ -53,6 +53,7 @@ def test_double_owner_with_different_views_is_explained_once() -> None:
 def test_gap_is_a_violation_one_millisecond_after_all_must_agree(end_ms: int, verdict: str) -> None:
     """BEGIN may hide a lost broker: 180 s until all know, one tick, one request, one delay."""
     text = CALM + (
+        "0s a up status=client\n"
         "0s a view g topic=T members=a queues=x:0,x:1 strategy=AVG assigned=x:0,x:1\n"
         "0s a own g T@x:0 tenure=1 offset=0 mode=concurrent\n"
         "200s a view g topic=T members=a queues=x:0,x:1 strategy=AVG assigned=x:0,x:1\n"
@@ -65,6 +66,7 @@ def test_gap_is_a_violation_one_millisecond_after_all_must_agree(end_ms: int, ve
 def test_join_shortens_nothing_and_prolongs_by_two_ticks() -> None:
     def verdict_at(end_s: int) -> Verdict:
         text = CALM + (
+            "0s a up status=client\n"
             "0s a view g topic=T members=a queues=x:0 strategy=AVG assigned=x:0\n"
             "300s x join g client=b broker=x\n"
             "301s a view g topic=T members=a queues=x:0 strategy=AVG assigned=x:0\n"
@@ -74,6 +76,19 @@ def test_join_shortens_nothing_and_prolongs_by_two_ticks() -> None:
 
     assert verdict_at(344) is Verdict.NOT_EXERCISED
     assert verdict_at(345) is Verdict.VIOLATED
+
+
+@pytest.mark.clause("guarantee.own.convergence")
+def test_owner_older_than_the_observation_is_not_missed() -> None:
+    text = CALM + (
+        "0s a view g topic=T members=a,b queues=x:0,x:1 strategy=AVG assigned=x:0\n"
+        "1s b view g topic=T members=a,b queues=x:0,x:1 strategy=AVG assigned=x:1\n"
+        "250s a disown g T@x:0 tenure=7 cause=pull-expired\n"
+        "251s a own g T@x:0 tenure=8 offset=9 mode=concurrent\n"
+        "600s a view g topic=T members=a,b queues=x:0,x:1 strategy=AVG assigned=x:0\n"
+        "601s b view g topic=T members=a,b queues=x:0,x:1 strategy=AVG assigned=x:1\n"
+    )
+    assert judge("OWN-3", text).verdict is Verdict.HELD
 
 
 @pytest.mark.clause("guarantee.own.convergence")

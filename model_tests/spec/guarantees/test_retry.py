@@ -75,10 +75,21 @@ def test_return_after_a_local_retry_counts_from_memory_or_store(
 def test_copy_that_skips_an_attempt_is_shown_with_what_is_known() -> None:
     judgement = judge_lines(
         "RTY-1",
+        "0s x append T@x:0 offset=0 message=m0 position=0",
         *fail_and_return(0, 1, 3, "retry", "send-back"),
         "9s a start g %RETRY%g@x:0 tenure=1 offset=0 message=m0c origin=m0 attempt=2 request=9",
     )
-    assert find_shown(judgement) == [("attempt 2 of m0 follows attempt 0", [4, 5])]
+    assert find_shown(judgement) == [("attempt 2 of m0 follows attempt 0", [5, 6])]
+
+
+@pytest.mark.clause("guarantee.rty.attempt-counted")
+def test_copy_of_a_message_older_than_the_observation_may_seem_to_skip_an_attempt() -> None:
+    judgement = judge_lines(
+        "RTY-1",
+        *fail_and_return(0, 1, 3, "retry", "send-back"),
+        "9s a start g %RETRY%g@x:0 tenure=1 offset=0 message=m0c origin=m0 attempt=2 request=9",
+    )
+    assert judgement.verdict is Verdict.HELD
 
 
 @pytest.mark.clause("guarantee.rty.attempt-counted")

@@ -124,7 +124,7 @@ class Calls(Fold):
         self.began: Call | None = None
         """The ordered call that the event began; none if it only joined one."""
         self.stopped: list[Work] = []
-        """The works that a `down` ended."""
+        """The works that a `down` or `up` ended."""
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
@@ -135,6 +135,7 @@ class Calls(Fold):
             Kind.END: self.on_end,
             Kind.BACK: self.on_back,
             Kind.DOWN: self.on_down,
+            Kind.UP: self.on_down,
         }
 
     def find_latest(self, post: Post) -> Work | None:
@@ -241,7 +242,7 @@ class Calls(Fold):
             self.failure.unreturned = event
 
     def on_down(self, event: Event) -> None:
-        """A process that stops ends its tenures and calls."""
+        """A process that stops, or starts anew, has ended its tenures and calls."""
         self.stopped = [work for work in self._works.values() if work.node == event.node]
         for work in self.stopped:
             work.disown = work.disown or event

@@ -9,13 +9,17 @@ delay a verdict, it can never cause a false one.
 from collections.abc import Mapping
 from typing import Final
 
+from spec.guarantees.fold.environment import Environment
 from spec.guarantees.monitor import Fold, Folds, Handler, Terms
 from spec.history.event import Event
 from spec.history.kind import Kind
 from spec.override import override
 
-FAULTS: Final = (Kind.UP, Kind.DOWN, Kind.RPC)
-"""A node came or went, or a request did not succeed."""
+FAILURES: Final = (Kind.UP, Kind.DOWN, Kind.RPC, Kind.FAULT, Kind.HEAL)
+"""A node came or went, a request did not succeed, a fault began or ended."""
+
+DISTURBANCES: Final = frozenset({Kind.UP, Kind.DOWN, Kind.RPC, Kind.FAULT})
+"""What one must be able to see in order to call an interval calm; every rule with a deadline needs them."""
 
 CHANGES: Final = (
     Kind.UNREGISTER,
@@ -36,57 +40,64 @@ class Calm(Fold):
         super().__init__(terms, folds)
         self.disturbed_at_ms: int | None = None
         self.failed_at_ms: int | None = None
-        self._acting: set[tuple[str, str]] = set()
-        self._registered: set[tuple[str, str, str, int]] = set()
+        self.is_news = False
+        """Whether the `register` or `route` just taken says something new."""
+        self._environment = folds.get(Environment)
+        self._registered: dict[tuple[str, str, str, int], int] = {}
         self._routes: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._skew_ms = terms.constants.clock_skew_ms
+        self._is_blind = not terms.observes >= DISTURBANCES
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
         return {
-            **dict.fromkeys(FAULTS, self.on_failure),
+            **dict.fromkeys(FAILURES, self.on_failure),
             **dict.fromkeys(CHANGES, self.on_change),
-            Kind.FAULT: self.on_fault,
-            Kind.HEAL: self.on_heal,
             Kind.REGISTER: self.on_register,
             Kind.ROUTE: self.on_route,
         }
 
     def on_change(self, event: Event) -> None:
-        """The calm starts anew."""
-        self.disturbed_at_ms = event.time_ms
+        """The calm starts anew; with several clocks, when the slowest of them may have shown it."""
+        time_ms = event.time_ms + self._skew_ms
+        if self.disturbed_at_ms is None or time_ms > self.disturbed_at_ms:
+            self.disturbed_at_ms = time_ms
 
     def on_failure(self, event: Event) -> None:
         """Something did not work; the calm starts anew."""
-        self.disturbed_at_ms = self.failed_at_ms = event.time_ms
-
-    def on_fault(self, event: Event) -> None:
-        """A fault acts until its `heal`."""
-        self._acting.add((event.node, event.cause))
-        self.on_failure(event)
-
-    def on_heal(self, event: Event) -> None:
-        """The fault no longer acts; the calm starts anew."""
-        self._acting.discard((event.node, event.cause))
-        self.on_failure(event)
+        self.on_change(event)
+        self.failed_at_ms = self.disturbed_at_ms
 
     def on_register(self, event: Event) -> None:
-        """A registration disturbs when it is new; repeating it does not."""
+        """A registration disturbs when it or its version is new; repeating it does not."""
         registration = (event.node, event.broker, event.address, event.replica)
-        if registration not in self._registered:
-            self._registered.add(registration)
-            self.disturbed_at_ms = event.time_ms
+        self.is_news = self._registered.get(registration, -1) != event.version
+        if self.is_news:
+            self._registered[registration] = event.version
+            self.on_change(event)
 
     def on_route(self, event: Event) -> None:
         """A route disturbs when it differs from the client's last one."""
         key = (event.client, event.topic)
-        if self._routes.get(key) != event.queues:
+        self.is_news = self._routes.get(key) != event.queues
+        if self.is_news:
             self._routes[key] = event.queues
-            self.disturbed_at_ms = event.time_ms
+            self.on_change(event)
 
     def is_calm_since(self, since_ms: int) -> bool:
         """Whether nothing disturbed the run after `since_ms` and no fault is acting."""
-        return not self._acting and (self.disturbed_at_ms is None or self.disturbed_at_ms <= since_ms)
+        if self._is_blind or self._environment.acting:
+            return False
+        return self.disturbed_at_ms is None or self.disturbed_at_ms <= since_ms
+
+    def length_ms(self, since_ms: int, now_ms: int) -> int:
+        """How much of the time since then has been calm without a break up to now."""
+        if self._is_blind or self._environment.acting:
+            return 0
+        return now_ms - max(since_ms, self.disturbed_at_ms or since_ms)
 
     def is_faultless_since(self, since_ms: int) -> bool:
         """Whether everything worked after `since_ms`, though members and routes may have changed."""
-        return not self._acting and (self.failed_at_ms is None or self.failed_at_ms <= since_ms)
+        if self._is_blind or self._environment.acting:
+            return False
+        return self.failed_at_ms is None or self.failed_at_ms <= since_ms

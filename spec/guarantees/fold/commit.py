@@ -9,8 +9,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Final
 
-from spec.broker.offset_table import Carrier
+from spec.guarantees.fold.environment import Environment
 from spec.guarantees.monitor import Fold, Folds, Handler, Terms
+from spec.history.cause import CommitCause
 from spec.history.event import Event
 from spec.history.kind import Kind
 from spec.override import override
@@ -18,8 +19,8 @@ from spec.override import override
 LedgerKey = tuple[str, str, str, int]
 """Group, topic, broker and queue number."""
 
-COPIED: Final = Carrier.REPLICATION.value
-DECIDED: Final = Carrier.RESET.value
+COPIED: Final = CommitCause.REPLICATION
+DECIDED: Final = CommitCause.RESET
 
 STEPS: Final = 8
 """Into how many steps the flush interval is cut: a value counts as up to one step older than it is."""
@@ -66,17 +67,26 @@ class Commits(Fold):
         """Node to when it last stopped or started."""
         constants = terms.constants
         self.window_ms = constants.offset_flush_ms + constants.replica_copy_ms
+        self.late_ms = constants.request_limit_ms + constants.scheduling_delay_ms + constants.clock_skew_ms
+        """How long after it was sent a client's request may take effect, as two clocks see it."""
+        self._environment = folds.get(Environment)
+        self._begun_ms = 0
         self._step_ms = max(1, constants.offset_flush_ms // STEPS)
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
         return {
+            Kind.BEGIN: self.on_begin,
             Kind.COMMIT: self.on_commit,
             Kind.RESET: self.on_reset,
             Kind.DELETE: self.on_delete,
             Kind.DOWN: self.on_down,
             Kind.UP: self.on_up,
         }
+
+    def on_begin(self, event: Event) -> None:
+        """What was sent before this was not seen."""
+        self._begun_ms = event.time_ms
 
     def on_commit(self, event: Event) -> None:
         """The broker holds this value now; a slave's copy of another node's value is not news."""
@@ -131,6 +141,12 @@ class Commits(Fold):
             return None
         return next(stop for stop in stops if stop.sequence > event.sequence)
 
+    def may_be_older(self, commit: Event, node: str) -> bool:
+        """Whether a process on the node that was never seen may have sent the commit."""
+        if self.has_stopped(node, commit.time_ms - self.late_ms):
+            return True
+        return node not in self._environment.up and commit.time_ms - self._begun_ms <= self.late_ms
+
     def is_lost_by_restart(self, committed: Committed) -> bool:
         """Whether a restart may have brought back a time before the first commit."""
         stop = self.stop_after(committed.first)
@@ -152,7 +168,8 @@ class Commits(Fold):
         if stop is None:
             return False
         is_replica = before.node != event.node
-        age_ms = self.window_ms if is_replica else self.terms.constants.offset_flush_ms
+        constants = self.terms.constants
+        age_ms = self.window_ms + constants.clock_skew_ms if is_replica else constants.offset_flush_ms
         oldest_ms = (stop.time_ms if stop.kind is Kind.DOWN else before.time_ms) - age_ms
         # What a still earlier stop brought back may be what this one did not flush over.
         for earlier in reversed(self.stops.get(before.node) or self.stops.get(before.broker) or ()):

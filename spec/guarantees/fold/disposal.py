@@ -13,19 +13,19 @@ not seen lifts the base instead of being judged by it.
 from collections.abc import Mapping
 from typing import Final
 
-from spec.broker.offset_table import Carrier
 from spec.dialects.hole import Hole
 from spec.guarantees.fold.commit import Commits, LedgerKey
 from spec.guarantees.fold.custody import BROADCAST, FINISHING, Custody, HolderKey, passed_over
 from spec.guarantees.fold.log import MASTER
 from spec.guarantees.fold.offset_set import OffsetSet
 from spec.guarantees.monitor import Fold, Folds, Handler, Terms
+from spec.history.cause import CommitCause, InitialCause
 from spec.history.event import ABSENT, Event, Outcome
 from spec.history.kind import Kind
 from spec.override import override
 from spec.values.name import RETRY_PREFIX
 
-DECIDED: Final = frozenset({Carrier.RESET.value, Carrier.REPLICATION.value})
+DECIDED: Final = frozenset({CommitCause.RESET, CommitCause.REPLICATION})
 """Carriers of a commit that no tenure answers for."""
 
 
@@ -112,7 +112,7 @@ class Disposal(Fold):
     def on_initial(self, event: Event) -> None:
         """What lies below a position chosen by policy is skipped by decision; no retry copy ever is."""
         if self.is_policy_due(event):
-            is_whole = event.topic.startswith(RETRY_PREFIX) and "timestamp" not in event.cause.lower()
+            is_whole = event.topic.startswith(RETRY_PREFIX) and event.cause != InitialCause.TIMESTAMP
             ledger = self._ledger(event)
             ledger.base = max(ledger.base or 0, 0 if is_whole else event.offset)
 
@@ -184,12 +184,11 @@ class Disposal(Fold):
         holding = self.custody.held.get((event.client, event.group, event.topic, event.broker, event.queue))
         if holding is None or holding.own.sequence < ledger.since:
             return True
-        late_ms = self.terms.constants.request_limit_ms + self.terms.constants.scheduling_delay_ms
-        if self.commits.has_stopped(holding.own.node, event.time_ms - late_ms):
+        if self.commits.may_be_older(event, holding.own.node):
             return True
         if event.tenure != ABSENT:
             return event.tenure < holding.first_seen
-        is_young = event.time_ms - holding.own.time_ms <= late_ms
+        is_young = event.time_ms - holding.own.time_ms <= self.commits.late_ms
         return is_young and holding.first_seen == holding.tenure > 1
 
     def _is_reset_undone(self, event: Event) -> bool:
@@ -215,7 +214,7 @@ class Disposal(Fold):
             if base is None:
                 ledger.base = value
                 ledger.has_unseen = True
-            elif event.cause == Carrier.RESET.value and not self._sees_resets:
+            elif event.cause == CommitCause.RESET and not self._sees_resets:
                 ledger.base = value
             return
         if value <= base:
@@ -230,7 +229,7 @@ class Disposal(Fold):
             is_excused = (
                 self._is_unseen(event, ledger)
                 or self._is_reset_undone(event)
-                or (event.cause == Carrier.CORRECTION.value and Hole.K3 in self.terms.holes)
+                or (event.cause == CommitCause.CORRECTION and Hole.K3 in self.terms.holes)
             )
             self.is_judged = not is_excused
             self.passed = None if is_excused else lowest

@@ -5,15 +5,12 @@ that it had decided on before the pause. A request that was lost explains why so
 """
 
 from collections.abc import Mapping
-from typing import Final
 
 from spec.guarantees.monitor import Fold, Folds, Handler, Terms
+from spec.history.cause import FaultCause
 from spec.history.event import Event
 from spec.history.kind import Kind
 from spec.override import override
-
-PAUSE: Final = "pause"
-"""The `cause` of a fault that stops a whole process for a while and then lets it go on."""
 
 
 class Environment(Fold):
@@ -25,8 +22,9 @@ class Environment(Fold):
         """Node to its latest start."""
         self.paused: dict[str, Event] = {}
         """Node to the latest beginning or end of a pause."""
+        self.acting: set[tuple[str, str]] = set()
+        """Node and cause of every fault that has not been healed."""
         self._trouble = -1
-        self._acting: set[tuple[str, str]] = set()
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
@@ -38,22 +36,22 @@ class Environment(Fold):
         }
 
     def on_up(self, event: Event) -> None:
-        """The process has begun."""
+        """The process has begun; a pause ended with the one before it."""
         self.up[event.node] = event
-        self._acting = {fault for fault in self._acting if fault[0] != event.node}
+        self.acting.discard((event.node, FaultCause.PAUSE))
 
     def on_fault(self, event: Event) -> None:
         """Something disturbs the run until it is healed."""
         self._trouble = event.sequence
-        self._acting.add((event.node, event.cause))
-        if event.cause == PAUSE:
+        self.acting.add((event.node, event.cause))
+        if event.cause == FaultCause.PAUSE:
             self.paused[event.node] = event
 
     def on_heal(self, event: Event) -> None:
         """The disturbance is over."""
         self._trouble = event.sequence
-        self._acting.discard((event.node, event.cause))
-        if event.cause == PAUSE:
+        self.acting.discard((event.node, event.cause))
+        if event.cause == FaultCause.PAUSE:
             self.paused[event.node] = event
 
     def on_rpc(self, event: Event) -> None:
@@ -62,4 +60,4 @@ class Environment(Fold):
 
     def is_smooth_since(self, sequence: int) -> bool:
         """Whether no request failed after that event and no fault was or is acting."""
-        return not self._acting and self._trouble <= sequence
+        return not self.acting and self._trouble <= sequence

@@ -27,20 +27,30 @@ class Logs(Fold):
     def __init__(self, terms: Terms, folds: Folds) -> None:
         super().__init__(terms, folds)
         self.next_free: dict[QueueKey, int] = {}
+        self.first_kept: dict[QueueKey, int] = {}
+        """Queue to the lowest offset that was seen being stored and that retention has not removed."""
         self.lost: dict[str, list[Event]] = {}
         """Broker to the appends that its latest recovery took back, newest first."""
         self._newest: dict[str, deque[Event]] = {}
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
-        return {Kind.APPEND: self.on_append, Kind.RECOVER: self.on_recover, Kind.DELETE: self.on_delete}
+        return {
+            Kind.APPEND: self.on_append,
+            Kind.RECOVER: self.on_recover,
+            Kind.RETAIN: self.on_retain,
+            Kind.DELETE: self.on_delete,
+        }
 
     def on_append(self, event: Event) -> None:
         """The queue's next free offset moves on; a copy at a slave assigns nothing."""
         if event.replica not in MASTER:
             return
         key = event.queue_key
-        self.next_free[key] = max(self.next_free.get(key, 0), event.offset + 1)
+        known = self.next_free.get(key)
+        if known is None:
+            self.first_kept[key] = event.offset
+        self.next_free[key] = event.offset + 1 if known is None else max(known, event.offset + 1)
         newest = self._newest.get(event.broker)
         if newest is None:
             newest = self._newest[event.broker] = deque(maxlen=MEMORY)
@@ -60,13 +70,19 @@ class Logs(Fold):
         if is_full and not newest:
             self.forget(event.broker)
 
+    def on_retain(self, event: Event) -> None:
+        """What retention removed is not in the log any more."""
+        first = self.first_kept.get(event.queue_key)
+        if first is not None:
+            self.first_kept[event.queue_key] = max(first, event.offset)
+
     def on_delete(self, event: Event) -> None:
         """A deleted topic's queues begin again at a place the fold does not know."""
         if event.status == "topic":
             for key in [key for key in self.next_free if key[0] == event.topic]:
-                del self.next_free[key]
+                del self.next_free[key], self.first_kept[key]
 
     def forget(self, broker: str) -> None:
         """Nothing is known about the broker's queues any more."""
         for key in [key for key in self.next_free if key[1] == broker]:
-            del self.next_free[key]
+            del self.next_free[key], self.first_kept[key]

@@ -8,7 +8,9 @@ a change that shows only in somebody's view, and so knows when disagreement is n
 
 from collections.abc import Mapping
 
-from spec.guarantees.fold.view import Views
+from spec.guarantees.fold.calm import Calm
+from spec.guarantees.fold.environment import Environment
+from spec.guarantees.fold.view import Inputs, Views
 from spec.guarantees.monitor import Fold, Folds, Handler, Terms
 from spec.history.event import Event
 from spec.history.kind import Kind
@@ -23,7 +25,7 @@ class Settling(Fold):
         constants = terms.constants
         tick = constants.rebalance_ms
         poll = constants.route_poll_ms
-        self.slack_ms = constants.request_limit_ms + constants.scheduling_delay_ms
+        self.slack_ms = constants.request_limit_ms + constants.scheduling_delay_ms + constants.clock_skew_ms
         member_lost = constants.member_expiry_ms + constants.member_scan_ms + tick
         broker_lost = constants.broker_expiry_ms + constants.broker_scan_ms + poll + tick
         broker_new = constants.broker_register_ms + poll + constants.heartbeat_ms + tick
@@ -47,56 +49,40 @@ class Settling(Fold):
             Kind.LEAVE: tick,
         }
         self.settled_by_ms = 0
+        self._environment = folds.get(Environment)
+        self._calm = folds.get(Calm)
         self._views = folds.get(Views)
-        self._known: dict[tuple[str, ...], object] = {}
-        self._acting: set[tuple[str, str]] = set()
+        self._known: dict[tuple[str, str, str], Inputs] = {}
+        """Client, group and topic to the inputs of its last view."""
 
     @override
     def handlers(self) -> Mapping[Kind, Handler]:
         return {
             **dict.fromkeys(self._bounds, self.on_change),
-            Kind.REGISTER: self.on_register,
-            Kind.ROUTE: self.on_route,
+            Kind.REGISTER: self.on_told,
+            Kind.ROUTE: self.on_told,
             Kind.VIEW: self.on_view,
-            Kind.FAULT: self.on_fault,
-            Kind.HEAL: self.on_heal,
         }
 
     @property
     def is_disturbed(self) -> bool:
         """Whether a fault is acting."""
-        return bool(self._acting)
+        return bool(self._environment.acting)
 
     def on_change(self, event: Event) -> None:
         """Everybody knows of the change within its bound, and has acted on it one tick later."""
         due = event.time_ms + self._bounds[event.kind] + self.terms.constants.rebalance_ms + self.slack_ms
         self.settled_by_ms = max(self.settled_by_ms, due)
 
-    def _on_news(self, event: Event, key: tuple[str, ...], value: object) -> None:
-        if self._known.get(key) != value:
-            self._known[key] = value
+    def on_told(self, event: Event) -> None:
+        """A registration or a route is a change when it says something new."""
+        if self._calm.is_news:
             self.on_change(event)
-
-    def on_register(self, event: Event) -> None:
-        """A registration is a change when it is new, or when its version is."""
-        key = ("register", event.node, event.broker, event.address, str(event.replica))
-        self._on_news(event, key, event.version)
-
-    def on_route(self, event: Event) -> None:
-        """A route is a change when it differs from the client's last one."""
-        self._on_news(event, ("route", event.client, event.topic), event.queues)
 
     def on_view(self, event: Event) -> None:
         """A view is a sign of change when its inputs differ from the member's last ones."""
-        view = self._views.latest[event.client, event.group, event.topic]
-        self._on_news(event, ("view", event.client, event.group, event.topic), view[1])
-
-    def on_fault(self, event: Event) -> None:
-        """Nobody needs to agree while a fault acts."""
-        self._acting.add((event.node, event.cause))
-        self.on_change(event)
-
-    def on_heal(self, event: Event) -> None:
-        """The fault is over; everything it hid is found out now."""
-        self._acting.discard((event.node, event.cause))
-        self.on_change(event)
+        key = (event.client, event.group, event.topic)
+        inputs = self._views.latest[key][1]
+        if self._known.get(key) != inputs:
+            self._known[key] = inputs
+            self.on_change(event)

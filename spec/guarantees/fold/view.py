@@ -36,3 +36,7 @@ class Views(Fold):
         """A node that stops, or starts anew, has no view any more."""
         for key in [key for key, (view, _) in self.latest.items() if view.node == event.node]:
             del self.latest[key]
+
+    def find(self, group: str, topic: str) -> list[Event]:
+        """The views of all members of the group for the topic."""
+        return [view for key, (view, _) in self.latest.items() if key[1] == group and key[2] == topic]
