@@ -28,7 +28,7 @@ def _find_missing(event: Event) -> str | None:
 def check_event(event: Event) -> None:
     """The event fills what its kind demands, or a Rejection says which column does not.
 
-    Clauses: history.event.required-columns, history.event.known-status
+    Clauses: history.event.required-columns, history.event.known-status, history.event.queue-names
     """
     missing = _find_missing(event)
     if missing is not None:
@@ -44,6 +44,14 @@ def check_event(event: Event) -> None:
                 "history.event.known-status",
                 event.sequence,
                 f"the {column} of event {event.kind} is one of {', '.join(words)}, not {value!r}",
+            )
+    for name in (*event.queues, *event.assigned):
+        broker, _, number = name.rpartition(":")
+        if not broker or not number.isdecimal():
+            raise Rejection(
+                "history.event.queue-names",
+                event.sequence,
+                f"a queue is listed as broker:number, not as {name!r}",
             )
 
 

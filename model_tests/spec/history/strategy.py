@@ -30,7 +30,7 @@ def well_formed_event(kind: Kind, sequence: int = 1) -> Event:
     values: dict[ColumnType, object] = {
         ColumnType.TEXT: "x",
         ColumnType.INTEGER: 7,
-        ColumnType.TEXTS: ("x",),
+        ColumnType.TEXTS: ("x:7",),
         ColumnType.INTEGERS: (7,),
     }
     columns = {name: values[COLUMNS[name]] for name in FORMS[kind].columns}

@@ -52,6 +52,17 @@ def test_mode_is_a_word_of_its_kind() -> None:
     )
 
 
+@pytest.mark.clause("history.event.queue-names")
+@pytest.mark.parametrize("name", ["b", "b:", ":0", "b:-1", "b:x"])
+def test_queue_is_listed_by_broker_and_number(name: str) -> None:
+    view = well_formed_event(Kind.VIEW)
+    for event in (view._replace(queues=(name,)), view._replace(assigned=(name,))):
+        with pytest.raises(Rejection) as refused:
+            check_event(event)
+        assert refused.value.clause == "history.event.queue-names"
+        assert refused.value.reason == f"a queue is listed as broker:number, not as {name!r}"
+
+
 @pytest.mark.clause("history.order.sequence-rises")
 def test_sequence_rises_within_a_run_and_not_across_runs() -> None:
     other = [BEGIN._replace(run="other"), well_formed_event(Kind.END_OF_RUN, 3)._replace(run="other")]
