@@ -17,7 +17,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from model_tests.bench.figure import Figure, measure_ratio, measure_seconds, time_once
+from model_tests.bench.figure import Figure, format_value, measure_ratio, measure_seconds, time_once
 from model_tests.legal_run import LegalRun
 from spec.guarantees.judge import judge_history
 from spec.guarantees.verdict import Verdict
@@ -28,7 +28,10 @@ from spec.values.message import Message
 from spec.values.units import QueueId
 from spec.wire.frame import Frame, decode_frame, encode_frame
 
-REPORT: Final = Path(__file__).parents[2] / "docs" / "reports" / "bench.json"
+ROOT: Final = Path(__file__).parents[2]
+REPORT: Final = ROOT / "docs" / "reports" / "bench.json"
+README_START: Final = "<!-- figures of the last make bench -->"
+README_END: Final = "<!-- end of figures -->"
 STARTS: Final = 9
 HISTORY_SEED: Final = 2
 HISTORY_STEPS: Final = 4_000
@@ -104,10 +107,6 @@ MEASUREMENTS: Final[tuple[Callable[[], Figure], ...]] = (
 )
 
 
-def _format(value: float) -> str:
-    return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
-
-
 def _write_report(figures: list[Figure]) -> None:
     content = {
         "python": platform.python_version(),
@@ -127,19 +126,34 @@ def _write_report(figures: list[Figure]) -> None:
     REPORT.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
 
 
+def _write_readme(figures: list[Figure]) -> None:
+    """The README's table is this run's: it never shows a figure that nobody measured."""
+    readme = ROOT / "README.md"
+    before, start, rest = readme.read_text("utf-8").partition(README_START)
+    _, end, after = rest.partition(README_END)
+    if not (start and end):
+        raise click.ClickException(f"README.md needs the lines {README_START} and {README_END}")
+    rows = "".join(
+        f"| {figure.name} | {format_value(figure.value)} {figure.unit} | {figure.describe_bar()} |\n"
+        for figure in figures
+    )
+    table = f"\n| figure | value | bar |\n| --- | --- | --- |\n{rows}"
+    readme.write_text(before + start + table + end + after, "utf-8")
+
+
 @click.command()
 def main() -> None:
-    """Measure the published figures and write the report."""
+    """Measure the published figures; write the report and the README's table."""
     figures = [measure() for measure in MEASUREMENTS]
     table = Table("figure", "value", "unit", "bar", "")
     for figure in figures:
-        bar = f"{'at most' if figure.smaller_is_better else 'at least'} {_format(figure.bar)}"
-        table.add_row(
-            figure.name, _format(figure.value), figure.unit, bar, "met" if figure.is_met else "missed"
-        )
+        met = "met" if figure.is_met else "missed"
+        table.add_row(figure.name, format_value(figure.value), figure.unit, figure.describe_bar(), met)
     Console(width=100).print(table)
     _write_report(figures)
-    click.echo(f"Python {platform.python_version()}, {os.cpu_count()} processors; docs/reports/bench.json")
+    _write_readme(figures)
+    machine = f"Python {platform.python_version()}, {os.cpu_count()} processors"
+    click.echo(f"{machine}; docs/reports/bench.json and the table in README.md")
 
 
 if __name__ == "__main__":

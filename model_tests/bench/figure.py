@@ -25,6 +25,15 @@ class Figure:
         """Whether the bar is reached."""
         return self.value <= self.bar if self.smaller_is_better else self.value >= self.bar
 
+    def describe_bar(self) -> str:
+        """The bar in words."""
+        return f"{'at most' if self.smaller_is_better else 'at least'} {format_value(self.bar)}"
+
+
+def format_value(value: float) -> str:
+    """The value as the table and the README show it."""
+    return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+
 
 def time_once(action: Callable[[], object]) -> float:
     """Seconds of one call."""
