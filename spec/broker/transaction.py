@@ -43,7 +43,7 @@ OPERATION_BATCH: Final = 32
 """Operation records that a round reads at a time."""
 
 _SECONDS_DIGITS: Final = 18
-"""A longer number of seconds does not fit in 64 bits of milliseconds or is beyond any use."""
+"""More digits of seconds do not fit in 64 bits, so Java would not read them as a number."""
 
 OPERATION_TAG: Final = "d"
 """The tag of an operation record: this half message is done."""

@@ -83,6 +83,20 @@ def test_unlisted_topics_and_groups_have_the_defaults() -> None:
     assert not is_account_permitted(account, pull, {"U": SUBSCRIBE, "%RETRY%G": SUBSCRIBE})
 
 
+@pytest.mark.clause("broker.access.default-permission")
+def test_account_without_a_list_has_the_defaults_and_an_administrator_with_one_is_bound_by_it() -> None:
+    needed = {"T": PUBLISH}
+    accounts = (
+        Account(),
+        Account(default_topic_permission=PUBLISH),
+        Account(is_admin=True),
+        Account(is_admin=True, permissions={"T": SUBSCRIBE}),
+        Account(is_admin=True, permissions={"T": PUBLISH}),
+    )
+    permitted = [is_account_permitted(account, RequestCode.SEND_MESSAGE, needed) for account in accounts]
+    assert permitted == [False, True, True, False, True]
+
+
 @pytest.mark.clause("broker.access.white-list")
 @pytest.mark.parametrize(
     ("pattern", "address", "is_trusted"),
@@ -96,12 +110,19 @@ def test_unlisted_topics_and_groups_have_the_defaults() -> None:
         ("10.0.0.1", "10.0.0.11", False),
         ("10.0.0.1,10.0.0.2", "10.0.0.2", True),
         ("10.0.0.1,10.0.0.2", "10.0.0.3", False),
+        ("10.0.0.{1,20}", "10.0.0.1", True),
         ("10.0.0.{1,20}", "10.0.0.20", True),
         ("10.0.0.{1,20}", "10.0.0.2", False),
         ("10.0.*.*", "10.0.7.9", True),
         ("10.0.*.*", "10.1.7.9", False),
+        ("10.0.0.{12", "10.0.0.1", False),
+        ("10.0.0.112}", "10.0.0.12", False),
+        ("10.0.1-9.*", "10.0.0.1", False),
+        ("10.0.1-9.*", "10.0.1.1", True),
         ("10.0.1-9.*", "10.0.9.1", True),
         ("10.0.1-9.*", "10.0.10.1", False),
+        ("10.0.0.255", "10.0.0.255", True),
+        ("10.0.0.0-0255", "10.0.0.255", False),
         ("10.0.0.x", "10.0.0.1", False),
         ("10.0.0", "10.0.0.1", False),
         ("10.0.0.1", "not an address", False),

@@ -25,6 +25,22 @@ def test_lease_ends_one_millisecond_after_sixty_seconds() -> None:
     assert grant(entry, "b", 61_001) == Lease("b", 61_001)
 
 
+@pytest.mark.clause("broker.lock.expiry-is-strict", "broker.lock.one-holder")
+def test_lease_is_held_by_its_client_alone_and_until_it_expires() -> None:
+    entry = Lease("a", 1_000)
+    assert [is_held_by(entry, "a", now_ms) for now_ms in (1_000, 61_000, 61_001)] == [True, True, False]
+    assert not is_held_by(entry, "b", 1_000)
+    assert not is_held_by(None, "a", 1_000)
+
+
+@pytest.mark.clause("broker.lock.expiry-is-strict", "broker.lock.expired-is-taken-over")
+def test_lease_of_another_length_ends_after_that_length() -> None:
+    entry = Lease("a", 1_000)
+    assert [is_held_by(entry, "a", now_ms, lease_ms=10) for now_ms in (1_010, 1_011)] == [True, False]
+    assert grant(entry, "b", 1_010, lease_ms=10) == entry
+    assert grant(entry, "b", 1_011, lease_ms=10) == Lease("b", 1_011)
+
+
 @pytest.mark.clause("broker.lock.unlock-by-holder")
 def test_expired_holder_may_still_unlock_until_somebody_else_asks() -> None:
     entry = Lease("a", 0)

@@ -46,6 +46,13 @@ def test_topics_that_come_or_go_change_the_group_but_newer_versions_do_not() -> 
     assert register_subscriptions((first, other), (first,)) == ((first,), True)
 
 
+@pytest.mark.clause("broker.filter.highest-version-counts")
+def test_highest_version_of_a_topic_that_one_heartbeat_names_twice_is_kept() -> None:
+    older, newer = subscription("T", "A", 1), subscription("T", "B", 2)
+    assert register_subscriptions((), (newer, older)) == ((newer,), True)
+    assert register_subscriptions((), (older, newer)) == ((newer,), True)
+
+
 @pytest.mark.clause("broker.member.subscription-change")
 def test_members_with_different_topics_overwrite_each_other_at_every_heartbeat() -> None:
     group = ConsumerGroup()
@@ -72,6 +79,13 @@ def test_scan_closes_who_was_silent_for_more_than_two_minutes() -> None:
     assert not is_expired(0, 120_000)
     assert is_expired(0, 120_001)
     assert derive_expired(GROUP.members, 120_001) == (1,)
+
+
+@pytest.mark.clause("broker.member.expiry-is-strict")
+def test_scan_with_its_own_expiry_time_closes_by_that_time() -> None:
+    assert derive_expired(GROUP.members, 50_100, expiry_ms=100) == (1,)
+    assert derive_expired(GROUP.members, 50_101, expiry_ms=100) == (1, 2)
+    assert derive_expired(GROUP.members, 130_000, expiry_ms=130_000) == ()
 
 
 @pytest.mark.clause("broker.member.empty-group-ends")
@@ -114,6 +128,17 @@ def test_who_is_told_depends_on_the_cause(
     )
     assert told == notified
     assert derive_notified(None, cause) == ()
+
+
+@pytest.mark.clause("broker.member.change-is-told-to-all", "broker.member.close-is-told")
+def test_all_members_are_told_where_nothing_speaks_against_it() -> None:
+    told = {cause: derive_notified(GROUP, cause) for cause in Cause}
+    assert told == {
+        Cause.REGISTERED: (1, 2),
+        Cause.UNREGISTERED: (1, 2),
+        Cause.CLOSED: (1, 2),
+        Cause.EXPIRED: (),
+    }
 
 
 @pytest.mark.clause("broker.member.list-by-connection", "broker.member.empty-list-is-an-error")

@@ -78,6 +78,11 @@ def test_deleting_a_group_spares_groups_with_similar_names() -> None:
     assert not is_key_of_group("", "")
 
 
+@pytest.mark.clause("broker.offset.delete-exact-group")
+def test_group_of_a_key_is_all_that_follows_the_first_separator() -> None:
+    assert not is_key_of_group("T@MY@G", "G")
+
+
 @pytest.mark.clause("broker.offset.pull-commits-once")
 def test_pull_commits_when_asked_on_a_master_in_its_first_pass() -> None:
     assert is_commit_of_pull(0b00001, is_slave=False, is_first_pass=True)

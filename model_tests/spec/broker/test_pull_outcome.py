@@ -88,9 +88,24 @@ def test_suggested_broker_is_a_slave_only_for_the_slow_where_slaves_may_be_read(
     assert suggested == [0, 0, 2, 5]
 
 
+@pytest.mark.clause("broker.pull.suggested-broker")
+def test_suggested_broker_of_a_group_without_a_choice_is_the_master_or_the_first_slave() -> None:
+    suggested = [
+        derive_suggested_broker_id(is_slave_read_enabled=True, is_slow=slow) for slow in (False, True)
+    ]
+    assert suggested == [0, 1]
+
+
 @pytest.mark.clause("broker.pull.on-disk-estimate")
 def test_on_disk_begins_one_byte_past_forty_percent_of_memory() -> None:
     gib = 1024**3
     share = 10 * gib * 40 // 100
     assert not is_on_disk(share + 5, 5, 10 * gib)
     assert is_on_disk(share + 6, 5, 10 * gib)
+
+
+@pytest.mark.clause("broker.pull.on-disk-estimate")
+def test_on_disk_estimate_is_exact_where_a_float_would_round() -> None:
+    memory_bytes = 25 * 10**16 + 5
+    assert not is_on_disk(10**17 + 2, 0, memory_bytes)
+    assert is_on_disk(10**17 + 3, 0, memory_bytes)

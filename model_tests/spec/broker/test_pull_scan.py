@@ -56,6 +56,19 @@ def test_units_before_the_next_log_file_are_passed_after_a_removed_one() -> None
     assert found == Scan(consumed=3, found=1, byte_count=100, status=PullStatus.FOUND)
 
 
+@pytest.mark.clause("broker.pull.removed-file-skipped")
+def test_no_unit_is_passed_unseen_after_a_removed_one_when_no_next_log_file_is_known() -> None:
+    scan = scan_unit(Scan(), Unit(0, 100, is_readable=False), 32)
+    assert scan == Scan(consumed=1, status=PullStatus.MESSAGE_WAS_REMOVING, resume_position=0)
+
+
+@pytest.mark.clause("broker.pull.one-status")
+def test_status_is_that_of_the_last_unit_looked_at_while_nothing_is_found() -> None:
+    units = [Unit(0, 100, is_readable=False), Unit(1_000, 100, is_match=False)]
+    scan = scan_all(units, 32, next_log_file=1_000)
+    assert scan == Scan(consumed=2, status=PullStatus.NO_MATCHED_MESSAGE, resume_position=1_000)
+
+
 @pytest.mark.clause("broker.pull.one-status")
 def test_status_stays_found_when_later_units_do_not_match_or_are_gone() -> None:
     scan = scan_all([Unit(0, 10), Unit(10, 10, is_match=False), Unit(20, 10, is_readable=False)], 32)

@@ -24,19 +24,38 @@ def test_empty_slave_begins_with_the_current_file() -> None:
 def test_report_that_cannot_be_true_is_refused(reported: int) -> None:
     with pytest.raises(Rejection) as refused:
         check_report(reported, 100)
-    assert refused.value.clause == "broker.replication.report-within-log"
+    reason = f"a slave reports {reported}, but the master's log ends at 100"
+    assert refused.value == Rejection("broker.replication.report-within-log", 0, reason)
     assert [check_report(true, 100) for true in (0, 100)] == [0, 100]
 
 
 @pytest.mark.clause("broker.replication.frame-continues-log")
 @pytest.mark.parametrize(
     ("frame", "slave_end"),
-    [(Frame(99, 5), 100), (Frame(101, 0), 100), (Frame(100, -1), 100), (Frame(-8, 0), 0)],
+    [(Frame(99, 5), 100), (Frame(101, 0), 100), (Frame(100, -1), 100), (Frame(-8, 0), 0), (Frame(9, 5), 1)],
 )
 def test_frame_that_leaves_a_hole_is_refused(frame: Frame, slave_end: int) -> None:
     with pytest.raises(Rejection) as refused:
         check_frame(frame, slave_end)
-    assert refused.value.clause == "broker.replication.frame-continues-log"
+    reason = f"{frame.size} bytes at {frame.position} do not continue a log that ends at {slave_end}"
+    assert refused.value == Rejection("broker.replication.frame-continues-log", 0, reason)
+
+
+@pytest.mark.clause("broker.replication.frame-continues-log")
+@pytest.mark.parametrize(
+    ("frame", "slave_end", "end_afterwards"),
+    [
+        (Frame(100, 5), 100, 105),
+        (Frame(100, 0), 100, 100),
+        (Frame(0, 5), 0, 5),
+        (Frame(0, 0), 0, 0),
+        (Frame(4_096, 5), 0, 4_101),
+    ],
+)
+def test_frame_at_the_end_of_the_log_or_the_first_of_an_empty_slave_is_taken(
+    frame: Frame, slave_end: int, end_afterwards: int
+) -> None:
+    assert check_frame(frame, slave_end) == end_afterwards
 
 
 @pytest.mark.clause("broker.replication.slave-available")

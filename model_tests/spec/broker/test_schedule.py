@@ -33,12 +33,19 @@ def test_eighteen_levels_from_one_second_to_two_hours() -> None:
 
 @pytest.mark.clause("broker.schedule.level-text")
 @pytest.mark.parametrize(
-    ("text", "position"), [("", 0), ("1s  5s", 3), ("1s 5", 3), ("1s x", 3), ("1s 5s ", 6)]
+    ("text", "position", "piece"),
+    [("", 0, ""), ("1s  5s", 3, ""), ("1s 5", 3, "5"), ("1s x", 3, "x"), ("1s 5s ", 6, "")],
 )
-def test_level_text_is_refused_where_it_is_wrong(text: str, position: int) -> None:
+def test_level_text_is_refused_where_it_is_wrong(text: str, position: int, piece: str) -> None:
     with pytest.raises(Rejection) as refused:
         parse_levels(text)
-    assert (refused.value.clause, refused.value.position) == ("broker.schedule.level-text", position)
+    reason = f"'{piece}' is not a delay: expected a number and one of s, m, h, d, as in '10s'"
+    assert refused.value == Rejection("broker.schedule.level-text", position, reason)
+
+
+@pytest.mark.clause("broker.schedule.level-text")
+def test_level_is_its_number_times_its_unit() -> None:
+    assert parse_levels("7s 2m 3h 4d") == (7_000, 120_000, 10_800_000, 345_600_000)
 
 
 @pytest.mark.clause("broker.schedule.level-text")
@@ -62,7 +69,7 @@ def test_levels_are_clamped_and_have_a_queue_each() -> None:
 def test_prepared_and_rolled_back_messages_are_never_delayed() -> None:
     assert [is_scheduled(3, bits) for bits in (0x00, 0x04, 0x08, 0x0C)] == [True, False, True, False]
     assert is_scheduled(3, 0x31)
-    assert not is_scheduled(0, 0x00)
+    assert [is_scheduled(level, 0x00) for level in (-1, 0, 1, 18)] == [False, False, True, True]
 
 
 @pytest.mark.clause("broker.schedule.due-time", "broker.schedule.not-before-due")

@@ -59,6 +59,13 @@ def test_decision_is_carried_out_for_its_own_half_message_on_a_master(
     assert check_decision(decision, half, is_slave=is_slave) is code
 
 
+@pytest.mark.clause("broker.transaction.decision-matches-half", "broker.transaction.slave-refuses")
+def test_decision_is_taken_for_one_to_a_master_unless_told_otherwise() -> None:
+    commit = Decision("P", 3, 900, TransactionType.COMMIT)
+    assert check_decision(commit, HALF) is None
+    assert check_decision(commit, None) is ResponseCode.SYSTEM_ERROR
+
+
 @pytest.mark.clause("broker.transaction.commit-stores-first", "broker.transaction.unknown-is-ignored")
 def test_commit_stores_the_message_before_the_record() -> None:
     assert {kind: derive_resolution(kind) for kind in (0, 4, 8, 12)} == {
@@ -81,6 +88,12 @@ def test_operation_record_names_the_offset_in_decimal() -> None:
 )
 def test_own_immunity_is_given_in_seconds(text: str | None, immunity_ms: int | None) -> None:
     assert derive_immunity_ms(text) == immunity_ms
+
+
+@pytest.mark.clause("broker.transaction.own-immunity")
+def test_longest_number_of_seconds_that_is_understood_has_eighteen_digits() -> None:
+    assert derive_immunity_ms("9" * 18) == (10**18 - 1) * 1_000
+    assert derive_immunity_ms("9" * 19) == 6_000
 
 
 @pytest.mark.clause("broker.transaction.limits")
