@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.group.allocation.averagely import Averagely
-from spec.group.allocation.circle import Circle
+from spec.group.allocation.averagely import Averagely, derive_average_slice
+from spec.group.allocation.circle import Circle, derive_circle_positions
 from spec.group.allocation.configured import Configured
-from spec.group.allocation.consistent_hash import ConsistentHash, derive_ring, derive_ring_owner
-from spec.group.allocation.machine_room import MachineRoom, derive_broker_room
+from spec.group.allocation.consistent_hash import (
+    ConsistentHash,
+    derive_md5_point,
+    derive_ring,
+    derive_ring_owner,
+)
+from spec.group.allocation.machine_room import MachineRoom, derive_broker_room, derive_room_positions
 from spec.group.allocation.nearby import Nearby
 from spec.group.allocation.strategy import Strategy, View, derive_view
 from spec.rejection import Rejection
@@ -31,7 +36,8 @@ QUEUES = st.lists(
 
 
 def view_of(count: int, members: list[str]) -> View:
-    return derive_view([MessageQueue("T", "b", QueueId(n)) for n in range(count)], members)
+    """Queues of one broker, in the room that the machine-room strategy knows."""
+    return derive_view([MessageQueue("T", "r1@a", QueueId(n)) for n in range(count)], members)
 
 
 def average_by_apache(queues: list[MessageQueue], members: list[str], member: str) -> list[MessageQueue]:
@@ -78,6 +84,11 @@ def room_by_apache(queues: list[MessageQueue], members: list[str], member: str) 
     return owned
 
 
+@pytest.mark.clause(
+    "group.allocation.average-slices",
+    "group.allocation.circle-deals",
+    "group.allocation.consistent-hash-ring",
+)
 @given(QUEUES, MEMBERS, st.data())
 def test_strategies_equal_the_transcriptions_also_with_duplicate_ids(
     queues: list[MessageQueue], members: list[str], data: st.DataObject
@@ -87,10 +98,74 @@ def test_strategies_equal_the_transcriptions_also_with_duplicate_ids(
     inputs = (list(view.queues), list(view.members), member)
     assert list(Averagely().allocate(view, member)) == average_by_apache(*inputs)
     assert list(ConsistentHash().allocate(view, member)) == ring_by_apache(*inputs)
-    assert list(MachineRoom(frozenset({"r1"})).allocate(view, member)) == room_by_apache(*inputs)
     index = view.members.index(member)
     dealt = [queue for at, queue in enumerate(view.queues) if at % len(view.members) == index]
     assert list(Circle().allocate(view, member)) == dealt
+
+
+@pytest.mark.clause("group.allocation.machine-room-shares")
+@given(queues=QUEUES, local_count=st.integers(0, 9), members=MEMBERS)
+def test_machine_room_equals_the_transcription_for_every_member(
+    queues: list[MessageQueue], local_count: int, members: list[str]
+) -> None:
+    view = derive_view([*queues, *view_of(local_count, []).queues], members)
+    for member in view.members:
+        owned = MachineRoom(frozenset({"r1"})).allocate(view, member)
+        assert list(owned) == room_by_apache(list(view.queues), list(view.members), member)
+
+
+@pytest.mark.clause("group.allocation.average-slices")
+@pytest.mark.parametrize(
+    ("queue_count", "slices"),
+    [
+        (8, [(0, 3), (3, 6), (6, 8)]),
+        (7, [(0, 3), (3, 5), (5, 7)]),
+        (4, [(0, 2), (2, 3), (3, 4)]),
+        (3, [(0, 1), (1, 2), (2, 3)]),
+        (2, [(0, 1), (1, 2), (4, 4)]),
+        (1, [(0, 1), (2, 2), (3, 3)]),
+    ],
+)
+def test_slice_of_a_surplus_member_of_three_is_empty_and_lies_outside(
+    queue_count: int, slices: list[tuple[int, int]]
+) -> None:
+    assert [derive_average_slice(queue_count, 3, index) for index in range(3)] == slices
+
+
+@pytest.mark.clause("group.allocation.circle-deals")
+def test_queues_are_dealt_to_three_members_in_turn() -> None:
+    dealt = [tuple(derive_circle_positions(7, 3, index)) for index in range(3)]
+    assert dealt == [(0, 3, 6), (1, 4), (2, 5)]
+
+
+@pytest.mark.clause("group.allocation.machine-room-shares")
+@pytest.mark.parametrize(
+    ("queue_count", "positions"),
+    [
+        (8, [(0, 1, 6), (2, 3, 7), (4, 5)]),
+        (6, [(0, 1), (2, 3), (4, 5)]),
+        (2, [(0,), (1,), ()]),
+        (0, [(), (), ()]),
+    ],
+)
+def test_room_is_shared_in_equal_parts_and_the_first_members_take_what_is_left_over(
+    queue_count: int, positions: list[tuple[int, ...]]
+) -> None:
+    assert [derive_room_positions(queue_count, 3, index) for index in range(3)] == positions
+
+
+@pytest.mark.clause("group.allocation.machine-room-shares")
+def test_machine_room_shares_the_queues_of_its_rooms_only() -> None:
+    names = ("c", "r1@a", "r1@b", "r2@a", "r3@a")
+    view = derive_view(
+        [MessageQueue("T", name, QueueId(n)) for name in names for n in range(2)], ["c1", "c2"]
+    )
+    strategy = MachineRoom(frozenset({"r1", "r3"}))
+    shares = [[(q.broker_name, q.queue_id) for q in strategy.allocate(view, one)] for one in view.members]
+    assert shares == [
+        [("r1@a", 0), ("r1@a", 1), ("r1@b", 0)],
+        [("r1@b", 1), ("r3@a", 0), ("r3@a", 1)],
+    ]
 
 
 def nearby_strategy(inner: Strategy) -> Nearby:
@@ -168,19 +243,23 @@ def test_consistent_hashing_moves_only_the_queues_of_who_leaves(
 
 
 @pytest.mark.clause("group.allocation.refuses-empty-view")
-@pytest.mark.parametrize("strategy", LISTED, ids=lambda strategy: strategy.name)
 @pytest.mark.parametrize(
-    ("view", "member", "reason"),
+    "strategy", [*LISTED, nearby_strategy(Averagely())], ids=lambda strategy: strategy.name
+)
+@pytest.mark.parametrize(
+    ("queue_count", "members", "member", "reason"),
     [
-        (view_of(1, ["c1"]), "", "the own client id is empty"),
-        (view_of(0, ["c1"]), "c1", "the view has no queues"),
-        (view_of(1, []), "c1", "the view has no members"),
+        (1, ["c1"], "", "the own client id is empty"),
+        (0, ["c1"], "c1", "the view has no queues"),
+        (1, [], "c1", "the view has no members"),
     ],
 )
-def test_empty_inputs_are_refused(strategy: Strategy, view: View, member: str, reason: str) -> None:
+def test_empty_inputs_are_refused(
+    strategy: Strategy, queue_count: int, members: list[str], member: str, reason: str
+) -> None:
     with pytest.raises(Rejection) as refusal:
-        strategy.allocate(view, member)
-    assert (refusal.value.clause, refusal.value.reason) == ("group.allocation.refuses-empty-view", reason)
+        strategy.allocate(view_of(queue_count, members), member)
+    assert refusal.value == Rejection("group.allocation.refuses-empty-view", 0, reason)
 
 
 @pytest.mark.clause("group.allocation.unlisted-owns-nothing")
@@ -188,7 +267,11 @@ def test_empty_inputs_are_refused(strategy: Strategy, view: View, member: str, r
     "strategy", [*LISTED, nearby_strategy(Averagely())], ids=lambda strategy: strategy.name
 )
 def test_member_that_is_not_listed_owns_nothing(strategy: Strategy) -> None:
-    assert strategy.allocate(view_of(8, ["c1", "c2"]), "c3") == ()
+    view = view_of(8, ["c1", "c2"])
+    assert strategy.allocate(view, "c3") == ()
+    assert sorted(queue for one in view.members for queue in strategy.allocate(view, one)) == list(
+        view.queues
+    )
 
 
 @pytest.mark.clause("group.allocation.unique-ids")
@@ -253,11 +336,50 @@ def test_nearby_refuses_what_stands_nowhere(queue_room: str | None, member_room:
     assert refusal.value.clause == "group.allocation.nearby-rooms"
 
 
+@pytest.mark.clause("group.allocation.nearby-rooms")
+@pytest.mark.parametrize(
+    ("unknown", "what"),
+    [
+        ("queue", "MessageQueue [topic=T, brokerName=r1@a, queueId=1]"),
+        ("member", "c2"),
+    ],
+)
+def test_nearby_names_who_stands_nowhere_and_at_which_position(unknown: str, what: str) -> None:
+    nearby = Nearby(
+        Averagely(),
+        lambda queue: None if unknown == "queue" and queue.queue_id == 1 else "r",
+        lambda member: None if unknown == "member" and member == "c2" else "r",
+    )
+    with pytest.raises(Rejection) as refusal:
+        nearby.allocate(view_of(3, ["c1", "c2", "c3"]), "c1")
+    reason = f"no machine room is known for {what}"
+    assert refusal.value == Rejection("group.allocation.nearby-rooms", 1, reason)
+
+
 @pytest.mark.clause("group.allocation.consistent-hash-ring")
 def test_ring_of_no_points_has_no_owner_and_a_negative_number_is_refused() -> None:
     assert ConsistentHash(0).allocate(view_of(3, ["c1"]), "c1") == ()
-    with pytest.raises(Rejection, match="expected 0 or more"):
+    with pytest.raises(Rejection) as refusal:
         ConsistentHash(-1)
+    reason = "-1 points a member: expected 0 or more"
+    assert refusal.value == Rejection("group.allocation.consistent-hash-ring", 0, reason)
+
+
+@pytest.mark.clause("group.allocation.consistent-hash-ring")
+def test_point_is_four_bytes_of_md5_and_half_a_surrogate_is_a_question_mark() -> None:
+    assert [derive_md5_point(text) for text in ("", "abc", "?", "\ud800")] == [
+        0xD41D8CD9,
+        0x90015098,
+        0xD1457B72,
+        0xD1457B72,
+    ]
+
+
+@pytest.mark.clause("group.allocation.consistent-hash-ring", "group.allocation.unique-ids")
+def test_id_listed_again_goes_on_numbering_after_the_points_it_still_holds() -> None:
+    places = {"a-0": 5, "a-1": 6, "b-0": 5, "b-1": 7, "a-2": 8}
+    points = ConsistentHash(2, places.__getitem__).derive_points(("a", "b", "a"))
+    assert points == {5: "b", 6: "a", 7: "b", 8: "a"}
 
 
 @pytest.mark.clause("group.allocation.consistent-hash-ring")

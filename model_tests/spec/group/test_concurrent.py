@@ -10,6 +10,7 @@ from spec.group.concurrent import (
     Disposal,
     derive_ack_index,
     derive_disposal,
+    derive_failed,
     derive_stuck_count,
     is_position_stored,
 )
@@ -44,6 +45,19 @@ def test_message_that_could_not_be_sent_back_stays_and_holds_the_position() -> N
     assert queue.remove([QueueOffset(10 + at) for at in disposal.finished]) == 11
 
 
+@pytest.mark.clause("group.concurrent.ack-index")
+@pytest.mark.parametrize(
+    ("ack_index", "failed"), [(-1, [0, 1, 2, 3]), (0, [1, 2, 3]), (1, [2, 3]), (2, [3]), (3, [])]
+)
+def test_everything_behind_the_ack_index_failed(ack_index: int, failed: list[int]) -> None:
+    assert list(derive_failed(ack_index, 4)) == failed
+
+
+@pytest.mark.clause("group.concurrent.custody-until-returned")
+def test_first_failed_message_stays_when_nothing_was_returned() -> None:
+    assert derive_disposal(MessageModel.CLUSTERING, 0, 4, ()) == Disposal(finished=(0,), retried=(1, 2, 3))
+
+
 @pytest.mark.clause("group.concurrent.broadcasting-drops-failed")
 def test_broadcasting_drops_what_failed() -> None:
     assert derive_disposal(MessageModel.BROADCASTING, 0, 3, ()) == Disposal((0, 1, 2), ())
@@ -53,8 +67,8 @@ def test_broadcasting_drops_what_failed() -> None:
 @given(st.integers(1, 8), st.integers(-1, 7), st.frozensets(st.integers(0, 7)))
 def test_batch_is_divided_without_loss(size: int, ack: int, returned: frozenset[int]) -> None:
     disposal = derive_disposal(MessageModel.CLUSTERING, min(ack, size - 1), size, returned)
-    assert sorted(disposal.finished + disposal.retried) == list(range(size))
-    assert all(at > ack and at not in returned for at in disposal.retried)
+    kept = tuple(at for at in range(size) if at > ack and at not in returned)
+    assert disposal == Disposal(tuple(at for at in range(size) if at not in kept), kept)
 
 
 @pytest.mark.clause("group.concurrent.position-of-live-tenure")
@@ -80,3 +94,9 @@ def test_scan_sends_back_stuck_messages_at_the_front_sixteen_at_most(
     starts: tuple[int | None, ...], count: int
 ) -> None:
     assert derive_stuck_count(starts, 900_001) == count
+
+
+@pytest.mark.clause("group.concurrent.expired-cleaning")
+def test_scan_follows_the_timeout_and_the_limit_it_is_given() -> None:
+    assert [derive_stuck_count((0, 0, 0), now, timeout_ms=10) for now in (10, 11)] == [0, 3]
+    assert derive_stuck_count((0, 0, 0), 900_001, limit=2) == 2

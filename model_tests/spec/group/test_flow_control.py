@@ -65,3 +65,20 @@ def test_topic_limit_is_divided_among_the_held_queues(topic_limit: int, held: in
 @pytest.mark.clause("group.flow-control.topic-limit-divided")
 def test_span_is_never_divided() -> None:
     assert derive_queue_limits(PullLimits(), 500, 10, 4) == PullLimits(count=125, size_mib=2, span=2000)
+
+
+@pytest.mark.clause("group.flow-control.topic-limit-divided")
+@pytest.mark.parametrize(
+    ("topic_count", "topic_size_mib", "held", "limits"),
+    [
+        (-1, -1, 4, PullLimits(70, 9, 7)),
+        (500, -1, 4, PullLimits(125, 9, 7)),
+        (-1, 10, 4, PullLimits(70, 2, 7)),
+        (500, 10, 0, PullLimits(70, 9, 7)),
+        (500, 10, 4, PullLimits(125, 2, 7)),
+    ],
+)
+def test_limit_that_is_not_given_for_the_topic_stays_as_it_was(
+    topic_count: int, topic_size_mib: int, held: int, limits: PullLimits
+) -> None:
+    assert derive_queue_limits(PullLimits(70, 9, 7), topic_count, topic_size_mib, held) == limits

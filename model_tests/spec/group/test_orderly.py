@@ -53,6 +53,12 @@ def test_gate_of_the_next_call(
     assert judge_start(model, lock, now, is_tenure_live=is_live, running_ms=running) is gate
 
 
+@pytest.mark.clause("group.orderly.start-gate")
+@pytest.mark.parametrize(("now", "gate"), [(10, Gate.TAKE), (11, Gate.RELOCK)])
+def test_gate_follows_the_trust_it_is_given(now: int, gate: Gate) -> None:
+    assert judge_start(CLUSTERING, FRESH, now, is_tenure_live=True, trust_ms=10) is gate
+
+
 @pytest.mark.clause("group.orderly.exclusive-starts")
 def test_trust_ends_well_before_the_lease_of_the_broker() -> None:
     lock_request_limit_ms = 1000
@@ -66,6 +72,8 @@ def test_grant_renews_and_refusal_unlocks() -> None:
     renewed = apply_lock_answer(granted, is_granted=True, now_ms=Milliseconds(20_005))
     refused = apply_lock_answer(renewed, is_granted=False, now_ms=Milliseconds(20_006))
     assert granted == Lock(is_locked=True, answered_at_ms=Milliseconds(5))
+    assert renewed == Lock(is_locked=True, answered_at_ms=Milliseconds(20_005))
+    assert refused == Lock(is_locked=False, answered_at_ms=Milliseconds(20_005))
     assert [is_lock_trusted(lock, 40_000) for lock in (granted, renewed, refused)] == [False, True, False]
 
 

@@ -198,6 +198,15 @@ def test_orderly_commit_stops_at_an_earlier_message_that_came_late() -> None:
     assert queue.commit() == 3
 
 
+@pytest.mark.clause("group.process-queue.orderly-commit")
+@pytest.mark.parametrize(("late", "position"), [(3, 3), (7, 7), (8, 7)])
+def test_commit_of_the_frozen_value_passes_no_pending_message(late: int, position: int) -> None:
+    taken, _ = take(put(Custody(), (Entry(5, 10), Entry(6, 20)))[0], 2)
+    held, _ = put(taken, (Entry(late, 1),))
+    after = Custody((Entry(late, 1),), (), max(6, late), count=1, size=1, is_consuming=True)
+    assert commit(held) == (after, position)
+
+
 @pytest.mark.clause("group.process-queue.put-back-conserves")
 def test_failed_batch_comes_again_at_its_place() -> None:
     queue = filled(5, 6, 7)
@@ -221,6 +230,9 @@ def test_message_that_was_never_taken_is_not_put_back() -> None:
         Custody(pending=(Entry(1, 5),), highest_seen=0, count=1, size=5),
         Custody(pending=(Entry(1, 5),), in_process=(Entry(1, 5),), highest_seen=1, count=2, size=10),
         Custody(pending=(Entry(2, 5), Entry(1, 5)), highest_seen=2, count=2, size=10),
+        Custody(in_process=(Entry(2, 5), Entry(1, 5)), highest_seen=2, count=2, size=10),
+        Custody(in_process=(Entry(1, 5),), highest_seen=1, count=1, size=4),
+        Custody(pending=(Entry(-1, 5),), highest_seen=1, count=1, size=5),
     ],
 )
 def test_values_that_no_operation_can_reach_are_not_sound(value: Custody) -> None:

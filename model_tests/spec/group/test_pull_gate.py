@@ -47,7 +47,14 @@ def test_start_is_confirmed_once_under_the_lock() -> None:
 @pytest.mark.clause("group.pull.commit-rides-along", "group.pull.flag-bits")
 @pytest.mark.parametrize(
     ("position", "is_clustering", "is_master", "flag"),
-    [(5, True, True, 3), (0, True, True, 2), (None, True, True, 2), (5, False, True, 2), (5, True, False, 2)],
+    [
+        (5, True, True, 3),
+        (1, True, True, 3),
+        (0, True, True, 2),
+        (None, True, True, 2),
+        (5, False, True, 2),
+        (5, True, False, 2),
+    ],
 )
 def test_commit_bit_needs_a_position_a_group_and_a_master(
     position: int | None, *, is_clustering: bool, is_master: bool, flag: int

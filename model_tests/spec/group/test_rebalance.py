@@ -69,7 +69,28 @@ def test_pull_consumer_keeps_what_its_user_does_not_pull() -> None:
     change = derive_change(
         "T", [held(0, 999_999)], Assignment((queue(0),)), NOW, consume_type=ConsumeType.PULL
     )
-    assert change.is_nothing()
+    assert change == Change((held(0, 999_999),), (), ())
+
+
+@pytest.mark.clause("group.rebalance.no-answer-no-change")
+@pytest.mark.parametrize(
+    ("change", "is_nothing"),
+    [
+        (Change((held(0),), (), ()), True),
+        (Change((), (Drop(held(0), Fate.NOT_ASSIGNED),), ()), False),
+        (Change((), (), (queue(0),)), False),
+        (Change((), (Drop(held(0), Fate.PULL_EXPIRED),), (queue(0),)), False),
+    ],
+)
+def test_pass_is_nothing_only_without_drops_and_acquisitions(change: Change, *, is_nothing: bool) -> None:
+    assert change.is_nothing() is is_nothing
+
+
+@pytest.mark.clause("group.rebalance.replaces-dead-pull")
+def test_pull_is_dead_beyond_the_limit_that_is_given() -> None:
+    wanted = Assignment((queue(0), queue(1)))
+    change = derive_change("T", [held(0, 10), held(1, 11)], wanted, NOW, idle_limit_ms=Milliseconds(10))
+    assert change == Change((held(0, 10),), (Drop(held(1, 11), Fate.PULL_EXPIRED),), (queue(1),))
 
 
 @pytest.mark.clause("group.rebalance.no-answer-no-change")
@@ -147,5 +168,22 @@ def test_acquisition_locks_only_ordered_clustered_queues_and_pulls_only_when_pus
     assert broadcasting == (*middle, AcquireStep.PULL)
     pulling = derive_acquire_steps(ListenerKind.CONCURRENT, MessageModel.CLUSTERING, ConsumeType.PULL)
     assert pulling == middle
-    apache = is_lock_needed(ListenerKind.ORDERLY, MessageModel.BROADCASTING, broadcasting_locks=True)
-    assert apache
+
+
+@pytest.mark.clause("group.orderly.broadcasting-takes-no-lock")
+@pytest.mark.parametrize(
+    ("kind", "model", "strict", "apache"),
+    [
+        (ListenerKind.ORDERLY, MessageModel.CLUSTERING, True, True),
+        (ListenerKind.ORDERLY, MessageModel.BROADCASTING, False, True),
+        (ListenerKind.CONCURRENT, MessageModel.CLUSTERING, False, False),
+        (ListenerKind.CONCURRENT, MessageModel.BROADCASTING, False, False),
+    ],
+)
+def test_lock_is_for_ordered_clustered_queues_and_apache_4_9_locks_broadcasting_too(
+    kind: ListenerKind, model: MessageModel, *, strict: bool, apache: bool
+) -> None:
+    assert is_lock_needed(kind, model) is strict
+    assert is_lock_needed(kind, model, broadcasting_locks=True) is apache
+    assert (AcquireStep.LOCK in derive_acquire_steps(kind, model)) is strict
+    assert (AcquireStep.LOCK in derive_acquire_steps(kind, model, broadcasting_locks=True)) is apache

@@ -23,6 +23,11 @@ def test_sixteen_retries_wait_ten_seconds_to_two_hours_and_then_the_message_is_g
     assert derive_delivery_limit() == 17
 
 
+@pytest.mark.clause("group.retry.limit-to-dead-letter")
+def test_message_is_delivered_once_more_than_it_is_retried_and_at_least_once() -> None:
+    assert [derive_delivery_limit(limit) for limit in (-1, 0, 1, 2)] == [1, 1, 2, 3]
+
+
 @pytest.mark.clause("group.retry.level-by-attempts")
 def test_asked_level_is_taken_and_clamped() -> None:
     assert [derive_retry(9, level) for level in (1, 18, 19)] == [

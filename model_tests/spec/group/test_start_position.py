@@ -86,4 +86,9 @@ def test_only_not_found_means_none_and_apache_4_9_takes_every_error_for_it(
 @pytest.mark.parametrize(("code", "offset"), [(1, None), (None, None), (0, None), (0, -1), (22, 3)])
 def test_failed_question_for_the_end_acquires_nothing(code: int | None, offset: int | None) -> None:
     assert derive_asked_start(code, offset) == DoNotAcquire(Obstacle.QUESTION_FAILED)
-    assert derive_asked_start(0, 12) == StartAt(QueueOffset(12))
+
+
+@pytest.mark.clause("group.start-position.asked-error-skips")
+@pytest.mark.parametrize("offset", [0, 1, 12])
+def test_answered_question_starts_at_its_offset_also_at_zero(offset: int) -> None:
+    assert derive_asked_start(0, offset) == StartAt(QueueOffset(offset))

@@ -32,3 +32,11 @@ def test_numbers_are_never_given_out_twice() -> None:
         numbers.append(tenancy.latest)
         tenancy = end_tenure(tenancy, tenancy.latest)
     assert numbers == [1, 2, 3]
+
+
+@pytest.mark.clause("group.tenure.fence")
+def test_late_removal_of_an_old_tenure_does_not_revive_the_one_that_ended() -> None:
+    second = begin_tenure(begin_tenure(Tenancy()))
+    over = end_tenure(second, second.latest)
+    assert over == Tenancy(TenureNumber(2), is_live=False)
+    assert end_tenure(over, TenureNumber(1)) == over

@@ -57,20 +57,53 @@ def test_defaults_are_those_of_the_rules() -> None:
 def test_broken_inequality_is_refused_by_its_clause(timing: Timing, clause: str, reason: str) -> None:
     with pytest.raises(Rejection) as refusal:
         check_timing(timing)
-    assert (refusal.value.clause, refusal.value.reason) == (clause, f"not true: {reason}")
+    assert refusal.value == Rejection(clause, 0, f"not true: {reason}")
 
 
 @pytest.mark.parametrize("name", [part.name for part in fields(Timing)])
 def test_interval_of_zero_is_refused(name: str) -> None:
-    with pytest.raises(Rejection, match="every interval > 0"):
+    assert derive_broken(Timing(**{name: 0}))[0] == "every interval > 0"
+    with pytest.raises(Rejection) as refusal:
         check_timing(Timing(**{name: 0}))
+    assert (refusal.value.position, refusal.value.reason) == (0, "not true: every interval > 0")
 
 
 @pytest.mark.clause("group.timing.scaled-keeps-order")
 def test_scaled_timing_keeps_the_inequalities_or_is_refused() -> None:
     assert scale_timing(Timing(), 100).lock_lease_ms == 600
-    with pytest.raises(Rejection):
+    with pytest.raises(Rejection) as refusal:
         scale_timing(Timing(), 100_000)
+    assert refusal.value == Rejection(
+        "group.timing.lock-inequalities", 0, "not true: lock_renew < lock_trust"
+    )
+
+
+@pytest.mark.clause("group.timing.scaled-keeps-order")
+def test_scaled_intervals_are_whole_milliseconds_rounded_down_but_at_least_one() -> None:
+    assert scale_timing(Timing(), 300) == Timing(
+        rebalance_ms=66,
+        heartbeat_ms=100,
+        member_expiry_ms=400,
+        member_scan_ms=33,
+        route_poll_ms=100,
+        broker_registration_ms=100,
+        broker_expiry_ms=400,
+        broker_scan_ms=33,
+        lock_renew_ms=66,
+        lock_trust_ms=100,
+        lock_lease_ms=200,
+        lock_request_ms=3,
+        unlock_delay_ms=66,
+        persist_ms=16,
+        pull_idle_ms=400,
+        hold_check_ms=16,
+        hold_limit_ms=50,
+        pull_timeout_ms=100,
+        consume_timeout_ms=3000,
+        correction_delay_ms=33,
+        local_retry_ms=16,
+        flow_control_ms=1,
+    )
 
 
 @pytest.mark.clause("group.timing.divergence-limit")
