@@ -58,22 +58,32 @@ class Timing:
     flow_control_ms: int = 50
 
 
+def _derive_rules(timing: Timing) -> tuple[tuple[str, str, bool], ...]:
+    """Each inequality: its clause, its text, and whether it holds."""
+    lock, hold = "group.timing.lock-inequalities", "group.timing.long-poll-inequalities"
+    is_positive = all(getattr(timing, part.name) > 0 for part in fields(timing))
+    return (
+        ("group.timing.positive", "every interval > 0", is_positive),
+        (lock, "lock_renew < lock_trust", timing.lock_renew_ms < timing.lock_trust_ms),
+        (lock, "lock_trust < lock_lease", timing.lock_trust_ms < timing.lock_lease_ms),
+        (lock, "lock_trust + lock_request < lock_lease", is_lock_safe(timing.lock_trust_ms, timing)),
+        (
+            "group.timing.persist-before-rebalance",
+            "persist < rebalance",
+            timing.persist_ms < timing.rebalance_ms,
+        ),
+        (hold, "hold_check < hold_limit", timing.hold_check_ms < timing.hold_limit_ms),
+        (hold, "hold_limit < pull_timeout", timing.hold_limit_ms < timing.pull_timeout_ms),
+    )
+
+
 def derive_broken(timing: Timing) -> tuple[str, ...]:
     """The inequalities that do not hold, as texts; none for a usable timing.
 
-    Clauses: group.timing.lock-inequalities, group.timing.persist-before-rebalance,
-    group.timing.long-poll-inequalities
+    Clauses: group.timing.positive, group.timing.lock-inequalities,
+    group.timing.persist-before-rebalance, group.timing.long-poll-inequalities
     """
-    rules = (
-        ("every interval > 0", all(getattr(timing, part.name) > 0 for part in fields(timing))),
-        ("lock_renew < lock_trust", timing.lock_renew_ms < timing.lock_trust_ms),
-        ("lock_trust < lock_lease", timing.lock_trust_ms < timing.lock_lease_ms),
-        ("lock_trust + lock_request < lock_lease", is_lock_safe(timing.lock_trust_ms, timing)),
-        ("persist < rebalance", timing.persist_ms < timing.rebalance_ms),
-        ("hold_check < hold_limit", timing.hold_check_ms < timing.hold_limit_ms),
-        ("hold_limit < pull_timeout", timing.hold_limit_ms < timing.pull_timeout_ms),
-    )
-    return tuple(text for text, holds in rules if not holds)
+    return tuple(text for _, text, holds in _derive_rules(timing) if not holds)
 
 
 def is_lock_safe(trust_ms: int, timing: Timing) -> bool:
@@ -86,16 +96,10 @@ def is_lock_safe(trust_ms: int, timing: Timing) -> bool:
 
 def check_timing(timing: Timing) -> Timing:
     """The timing itself, or a Rejection that names the first broken inequality."""
-    broken = derive_broken(timing)
-    if not broken:
-        return timing
-    if "lock" in broken[0]:
-        clause = "group.timing.lock-inequalities"
-    elif "hold" in broken[0]:
-        clause = "group.timing.long-poll-inequalities"
-    else:
-        clause = "group.timing.persist-before-rebalance"
-    raise Rejection(clause, 0, f"not true: {broken[0]}")
+    for clause, text, holds in _derive_rules(timing):
+        if not holds:
+            raise Rejection(clause, 0, f"not true: {text}")
+    return timing
 
 
 def scale_timing(timing: Timing, divisor: int) -> Timing:

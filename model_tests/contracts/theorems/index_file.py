@@ -13,9 +13,11 @@ from spec.layout.index_chain import (
 from spec.layout.index_file import (
     EMPTY_HEADER,
     IndexEntry,
+    decode_entry,
     derive_entry_position,
     derive_file_size,
     derive_slot_position,
+    encode_entry,
 )
 from spec.values.units import CommitLogPosition, Index, Milliseconds
 
@@ -118,3 +120,17 @@ def seconds_fit_their_field(stored_at_ms: int, begin_at_ms: int) -> bool:
     """
     seconds = derive_seconds(stored_at_ms, begin_at_ms)
     return 0 <= seconds < 2**31 and (seconds == 0 or begin_at_ms + seconds * 1000 <= stored_at_ms)
+
+
+def entry_reads_back(key_hash: int, position: int, seconds: int, previous: int) -> bool:
+    """An entry decodes to what was encoded.
+
+    clause: store.index.layout
+    pre: 0 <= key_hash < 2**31
+    pre: 0 <= position < 2**31
+    pre: 0 <= seconds < 2**31
+    pre: 0 <= previous < 2**31
+    post: __return__
+    """
+    entry = IndexEntry(key_hash, CommitLogPosition(position), seconds, Index(previous))
+    return decode_entry(encode_entry(entry)) == entry

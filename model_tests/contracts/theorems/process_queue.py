@@ -92,6 +92,23 @@ def later_offsets_never_lower_the_position(pending: tuple[int, ...], highest_see
     return before <= commit_position((*pending, new), (), new) <= new
 
 
+def putting_later_offsets_never_lowers_the_position(
+    pending: tuple[int, ...], highest_seen: int, new: int
+) -> bool:
+    """The same, through `put` itself.
+
+    clause: group.process-queue.position-never-falls
+    pre: len(pending) <= 2
+    pre: is_ascending(pending)
+    pre: all(0 <= offset <= highest_seen for offset in pending)
+    pre: -1 <= highest_seen < new < 8
+    post: __return__
+    """
+    before = _custody(pending, (), highest_seen)
+    after, _ = put(before, (Entry(new, new + 1),))
+    return before.position() <= after.position()
+
+
 def removal_from_nothing_has_no_position(in_process: tuple[int, ...], finished: tuple[int, ...]) -> bool:
     """If nothing was pending, a removal commits nothing.
 

@@ -93,3 +93,17 @@ def transaction_bits_are_replaced(system_flag: int, bits: int) -> bool:
     kind = TransactionType(bits * 4)
     changed = with_transaction_type(system_flag, kind)
     return transaction_type(changed) is kind and changed - kind == system_flag - system_flag // 4 % 4 * 4
+
+
+def up_to_eight_bytes_are_never_a_record(data: bytes) -> bool:
+    """Eight bytes, enough for a size and a magic, are refused too, with nothing but a Rejection.
+
+    clause: store.record.whole
+    pre: len(data) <= 8
+    post: __return__
+    """
+    try:
+        decode_record(data)
+    except Rejection:
+        return True
+    return False
