@@ -28,7 +28,7 @@ if the CRC agrees. The CRC covers the body alone: a damaged topic or offset is n
 """
 
 import struct
-from typing import Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from spec.layout.stored_message import SMALLEST_RECORD, Magic, StoredMessage
 from spec.rejection import Rejection
@@ -75,7 +75,11 @@ def _reject(field: str, at: int, reason: str) -> Rejection:
     return Rejection(f"store.record.{field}", at, reason)
 
 
-def _decode_text(data: ReadableBytes, at: int, end: int, what: str) -> str:
+def decode_text(data: ReadableBytes, at: int, end: int, what: str) -> str:
+    """The text between two places of a record.
+
+    Clause: store.record.texts-are-utf8
+    """
     try:
         return str(data[at:end], "utf-8")
     except UnicodeDecodeError as error:
@@ -118,13 +122,23 @@ def _check_head(data: ReadableBytes, at: int, *, accept_v2: bool) -> int:
     return at + size
 
 
-def decode_record(
-    data: ReadableBytes, at: int = 0, *, check_crc: bool = True, accept_v2: bool = False
-) -> StoredMessage:
-    """The message whose record starts at `at`; whatever stands behind the record is not looked at.
+class RecordParts(NamedTuple):
+    """A record whose size, magic and lengths agree: its fixed fields, and where its parts stand."""
 
-    Clauses: store.record.layout, store.record.size-formula, store.record.body-crc, store.record.magic,
-    store.record.whole, store.record.topic-length, store.record.texts-are-utf8, store.record.second-version
+    fields: tuple[Any, ...]
+    body_at: int
+    topic_at: int
+    """Where the body ends and the topic's length stands."""
+    topic_start: int
+    topic_end: int
+    end: int
+
+
+def locate_parts(data: ReadableBytes, at: int, *, accept_v2: bool) -> RecordParts:
+    """Where the parts of the record at `at` stand; neither its CRC nor its texts are looked at.
+
+    Clauses: store.record.layout, store.record.size-formula, store.record.magic, store.record.whole,
+    store.record.topic-length, store.record.second-version
     """
     end = _check_head(data, at, accept_v2=accept_v2)
     # The flag's lowest byte holds the bits that say how long the hosts are.
@@ -134,10 +148,9 @@ def decode_record(
     if body_at + 3 > end:
         raise _reject("size-formula", at, f"size {end - at} has no room for hosts as the flag has them")
     fields = fixed.unpack_from(data, at)
-    magic: int = fields[1]
     body_length: int = fields[14]
     topic_at = body_at + body_length
-    is_v2 = magic == Magic.MESSAGE_V2
+    is_v2 = fields[1] == Magic.MESSAGE_V2
     if body_length < 0 or topic_at + 3 + is_v2 > end:
         raise _reject("size-formula", body_at - 4, f"body length {body_length} does not fit size {end - at}")
     topic_start, topic_end = _topic_bounds(data, topic_at, is_v2=is_v2)
@@ -147,9 +160,30 @@ def decode_record(
     property_length: int = _INT16.unpack_from(data, topic_end)[0]
     if property_length < 0 or properties_at + property_length != end:
         raise _reject("size-formula", topic_end, f"the parts do not add up to size {end - at}")
+    return RecordParts(fields, body_at, topic_at, topic_start, topic_end, end)
+
+
+def check_body(body: ReadableBytes, stated: int, at: int) -> None:
+    """The body of the record at `at` has the CRC that the record states.
+
+    Clause: store.record.body-crc
+    """
+    if derive_checksum(body) != stated:
+        raise _reject("body-crc", at + 8, f"CRC {stated} is stated, the body has {derive_checksum(body)}")
+
+
+def decode_record(
+    data: ReadableBytes, at: int = 0, *, check_crc: bool = True, accept_v2: bool = False
+) -> StoredMessage:
+    """The message whose record starts at `at`; whatever stands behind the record is not looked at.
+
+    Clauses: store.record.layout, store.record.size-formula, store.record.body-crc, store.record.magic,
+    store.record.whole, store.record.topic-length, store.record.texts-are-utf8, store.record.second-version
+    """
+    fields, body_at, topic_at, topic_start, topic_end, end = locate_parts(data, at, accept_v2=accept_v2)
     body = bytes(data[body_at:topic_at])
-    if check_crc and derive_checksum(body) != fields[2]:
-        raise _reject("body-crc", at + 8, f"CRC {fields[2]} is stated, the body has {derive_checksum(body)}")
+    if check_crc:
+        check_body(body, fields[2], at)
     return StoredMessage._make(
         (
             *fields[:9],
@@ -159,8 +193,8 @@ def decode_record(
             fields[12],
             fields[13],
             body,
-            _decode_text(data, topic_start, topic_end, "topic"),
-            _decode_text(data, properties_at, end, "property string"),
+            decode_text(data, topic_start, topic_end, "topic"),
+            decode_text(data, topic_end + 2, end, "property string"),
         )
     )
 
@@ -175,11 +209,10 @@ def _encode_text(text: str, limit: int, clause: str, what: str) -> bytes:
     return data
 
 
-def encode_record(record: StoredMessage) -> bytes:
-    """The bytes that `decode_record` reads back; refuses a message whose fields do not fit or disagree.
+def encode_sized(record: StoredMessage) -> bytes:
+    """The record's bytes with the size that they really have, whatever `record.size` says.
 
-    Clauses: store.record.layout, store.record.size-formula, store.record.property-length,
-    store.flag.host-bits
+    Clauses: store.record.layout, store.record.property-length, store.flag.host-bits
     """
     is_v2 = record.magic == Magic.MESSAGE_V2
     topic_limit = TOPIC_BYTES_LIMIT_V2 if is_v2 else TOPIC_BYTES_LIMIT
@@ -193,14 +226,25 @@ def encode_record(record: StoredMessage) -> bytes:
     host_bits = with_host_bits(0, born_ipv6=record.born_host.is_ipv6, store_ipv6=record.store_host.is_ipv6)
     if record.system_flag & _HOST_BITS != host_bits:
         raise Rejection("store.flag.host-bits", SYSTEM_FLAG_AT, "the host bits do not fit the hosts")
+    fixed = _FIXED[host_bits]
+    size = fixed.size + len(record.body) + 1 + is_v2 + len(topic) + _INT16.size + len(properties)
     try:
-        fixed = _FIXED[host_bits].pack(
-            *record[:9], born_host, record[10], store_host, *record[12:14], len(record.body)
+        head = fixed.pack(
+            size, *record[1:9], born_host, record[10], store_host, *record[12:14], len(record.body)
         )
     except struct.error as error:
         raise _reject("layout", 0, f"a field does not fit its place: {error}") from None
     topic_length = _INT16.pack(len(topic)) if is_v2 else bytes((len(topic),))
-    data = b"".join((fixed, record.body, topic_length, topic, _INT16.pack(len(properties)), properties))
+    return b"".join((head, record.body, topic_length, topic, _INT16.pack(len(properties)), properties))
+
+
+def encode_record(record: StoredMessage) -> bytes:
+    """The bytes that `decode_record` reads back; refuses a message whose fields do not fit or disagree.
+
+    Clauses: store.record.layout, store.record.size-formula, store.record.property-length,
+    store.flag.host-bits
+    """
+    data = encode_sized(record)
     if len(data) != record.size:
         raise _reject("size-formula", 0, f"size {record.size} is stated, the parts have {len(data)} bytes")
     return data

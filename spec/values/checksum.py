@@ -11,7 +11,7 @@ CHECKSUM_MASK: Final = 0x7FFF_FFFF
 """What is kept of a CRC-32."""
 
 
-def derive_checksum(data: bytes) -> int:
+def derive_checksum(data: bytes | bytearray | memoryview) -> int:
     """CRC-32 (IEEE) of the bytes as they are stored or sent, without the highest bit.
 
     Clauses: store.record.body-crc, wire.body.registration-checksum

@@ -6,7 +6,10 @@ units; Python compares code points. The two differ as soon as a character lies b
 its surrogates (D800 to DFFF) sort before U+E000 to U+FFFF.
 """
 
+import struct
+from collections.abc import Sequence
 from functools import lru_cache
+from operator import mul
 from typing import Final
 
 REMEMBERED_LENGTH: Final = 255
@@ -30,11 +33,29 @@ def java_hash(text: str) -> int:
     return _remembered_hash(text) if len(text) <= REMEMBERED_LENGTH else _hash(text)
 
 
+_POWERS: Final = tuple(pow(31, exponent, 2**32) for exponent in range(REMEMBERED_LENGTH - 1, -1, -1))
+"""The weights of the units of a text of that length; a shorter text uses the last of them."""
+
+
+def _sum_units(units: Sequence[int], code: int = 0) -> int:
+    """The hash, without its sign, of a text whose part before these units has the hash `code`."""
+    # Weighted sums run inside the interpreter; a loop over the units takes four times as long.
+    weighted = sum(map(mul, units, _POWERS[-len(units) :])) if units else 0
+    return (code * pow(31, len(units), 2**32) + weighted) & 0xFFFFFFFF
+
+
+def _units(text: str) -> Sequence[int]:
+    if text.isascii():
+        return text.encode("ascii")
+    data = utf16_key(text)
+    return struct.unpack(f">{len(data) // 2}H", data)
+
+
 def _hash(text: str) -> int:
+    units = _units(text)
     code = 0
-    units = text.encode("utf-16-be", "surrogatepass")
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
+    for at in range(0, len(units), REMEMBERED_LENGTH):
+        code = _sum_units(units[at : at + REMEMBERED_LENGTH], code)
     return code - 0x1_0000_0000 if code & 0x8000_0000 else code
 
 

@@ -9,7 +9,7 @@ what writers really produce: pieces too short to hold anything, and names that o
 map and means nothing; property strings are compared as maps, never as bytes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
@@ -74,14 +74,6 @@ class LastSeparator(Enum):
     PRESENT = "up to 4.9.0, and from 5.2"
 
 
-def _entries(text: str) -> Iterator[tuple[str, str]]:
-    for piece in text.split(ENTRY_END):
-        if len(piece) >= SHORTEST_ENTRY:
-            name, _, value = piece.partition(NAME_END)
-            if name and value:
-                yield name, value
-
-
 def decode_properties(text: str) -> dict[str, str]:
     """The properties in a property string; never refuses.
 
@@ -90,7 +82,13 @@ def decode_properties(text: str) -> dict[str, str]:
 
     Clauses: store.property.parse-rule, store.property.last-separator, store.property.later-wins
     """
-    return dict(_entries(text))
+    properties: dict[str, str] = {}
+    for piece in text.split(ENTRY_END):
+        if len(piece) >= SHORTEST_ENTRY:
+            name, _, value = piece.partition(NAME_END)
+            if name and value:
+                properties[name] = value
+    return properties
 
 
 def encode_properties(

@@ -1,0 +1,1 @@
+"""The storage engine: Apache's files, and nothing lost that was acknowledged."""

@@ -1,0 +1,111 @@
+"""The commit log: every message, one behind the other, in files of equal size.
+
+Two places matter. Up to `end` the log is written; up to `flushed` it is on disk. A write that
+fails may leave bytes behind the end, so the tail is made zero before anything is written again: a
+record that nobody was told about must not come back when a later one happens to end just before
+it. A sync that fails leaves nobody knowing what is on disk, so everything behind `flushed` is
+written again before the next sync may succeed.
+"""
+
+from typing import Final, NamedTuple
+
+from refimpl.ports import DiskError
+from refimpl.store.file_sequence import FileSequence, SequenceSync
+from refimpl.store.open_files import OpenFiles
+from spec.layout.commit_log_file import AppendPlan, derive_remaining, plan_append
+from spec.layout.directory import COMMIT_LOG_FOLDER
+from spec.layout.record import ReadableBytes
+from spec.layout.record_walk import encode_blank
+from spec.values.units import ByteCount, CommitLogPosition, Milliseconds
+
+_COPY_SIZE: Final = 1024 * 1024
+"""How much is read and written again at once."""
+
+
+class LogSync(NamedTuple):
+    """A sync of the log up to `end`, whose last message was stored at `stored_at_ms`."""
+
+    files: SequenceSync
+    end: CommitLogPosition
+    stored_at_ms: Milliseconds
+
+
+class CommitLog:
+    """The log of one store."""
+
+    def __init__(self, files: OpenFiles, file_size: int) -> None:
+        self.sequence = FileSequence(files, COMMIT_LOG_FOLDER, file_size)
+        self.end = CommitLogPosition(0)
+        self.flushed = CommitLogPosition(0)
+        self.stored_at_ms = Milliseconds(0)
+        """Store time of the last message: it never goes back."""
+        self.flushed_at_ms = Milliseconds(0)
+        """Store time of the last message that is on disk."""
+        self._has_stale_tail = False
+        self.is_unsure = False
+        """A sync failed and none has succeeded since."""
+
+    @property
+    def min_position(self) -> CommitLogPosition:
+        """Where the log begins."""
+        return CommitLogPosition(self.sequence.first)
+
+    def plan(self, size: int) -> AppendPlan:
+        """Where `size` bytes would go now.
+
+        Clauses: store.file.keeps-room-for-blank, store.blank.covers-the-rest
+        """
+        return plan_append(self.end, size, self.sequence.file_size)
+
+    def append(self, plan: AppendPlan, data: ReadableBytes, stored_at_ms: Milliseconds) -> None:
+        """The records stand where the plan put them; after a failure the log is as long as before."""
+        if self._has_stale_tail:
+            self.sequence.cut(self.end)
+            self._has_stale_tail = False
+        try:
+            if plan.blank_at is not None:
+                self.sequence.write(plan.blank_at, encode_blank(plan.blank_size))
+            if not self.sequence.has(plan.record_at):
+                start = plan.record_at - plan.record_at % self.sequence.file_size
+                self.sequence.begin_file(start)
+            self.sequence.write(plan.record_at, data)
+        except DiskError:
+            self._has_stale_tail = True
+            raise
+        self.end = CommitLogPosition(plan.record_at + len(data))
+        self.stored_at_ms = stored_at_ms
+
+    def read(self, position: int, length: int) -> bytes | None:
+        """The bytes from a position on, within one file and before the end; None if their file is gone."""
+        length = min(length, self.end - position)
+        if length <= 0 or not self.sequence.has(position):
+            return None
+        return self.sequence.read(position, length)
+
+    def start_sync(self) -> LogSync:
+        """A sync of everything written so far."""
+        if self.is_unsure:
+            self._write_again()
+        return LogSync(self.sequence.start_sync(), self.end, self.stored_at_ms)
+
+    def end_sync(self, sync: LogSync, error: DiskError | None) -> None:
+        """The log is on disk up to where the sync was started, unless it failed."""
+        self.is_unsure = error is not None
+        if error is not None:
+            self.sequence.renew_dirty(sync.files)
+            return
+        self.flushed = max(self.flushed, sync.end)
+        self.flushed_at_ms = max(self.flushed_at_ms, sync.stored_at_ms)
+
+    def _write_again(self) -> None:
+        """Everything behind `flushed` is dirty again: after a failed sync the system counts it as clean."""
+        at = max(self.flushed, self.sequence.first)
+        while at < self.end:
+            length = min(_COPY_SIZE, derive_remaining(at, self.sequence.file_size), self.end - at)
+            self.sequence.write(at, self.sequence.read(at, length))
+            at += length
+
+    @property
+    def byte_count(self) -> ByteCount:
+        """The bytes of the log between its beginning and its end."""
+        return ByteCount(max(0, self.end - self.sequence.first))

@@ -1,0 +1,237 @@
+"""The key index: sealed files, and the one that is being written.
+
+The slots of the file that is being written stand in memory; its entries go to disk as they come,
+its slots and its header only when the file is sealed, full or at a clean stop. A crash therefore
+leaves a file with an empty header, which recovery drops and builds again from the log: nothing of
+a half-written hash table is ever believed.
+"""
+
+import struct
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta, tzinfo
+from typing import Final
+
+from refimpl.ports import sync_file
+from refimpl.store.open_files import OpenFiles
+from spec.layout.directory import INDEX_FOLDER, encode_index_name
+from spec.layout.index_chain import derive_previous, derive_seconds, derive_slot
+from spec.layout.index_file import (
+    EMPTY_HEADER,
+    ENTRY_SIZE,
+    FIRST_ENTRY,
+    HEADER_SIZE,
+    SLOT_SIZE,
+    IndexEntry,
+    IndexHeader,
+    decode_entry,
+    decode_slot,
+    derive_entry_position,
+    derive_file_size,
+    derive_slot_position,
+    encode_header,
+)
+from spec.recovery.index import derive_vouched_index_ms
+from spec.store.key_query import IndexedFile
+from spec.values.units import CommitLogPosition, Count, Index, Milliseconds
+
+_SLOT: Final = struct.Struct(">i")
+_ENTRY: Final = struct.Struct(">iqii")
+_NO_TIME: Final = Milliseconds(0)
+
+
+class IndexShape:
+    """How many slots and entries a file has."""
+
+    def __init__(self, slots: int, entries: int) -> None:
+        self.slots = slots
+        self.entries = entries
+        self.file_size = derive_file_size(slots, entries)
+
+
+class IndexFile:
+    """A file of the index; `slots` stand in memory while keys are added."""
+
+    def __init__(self, files: OpenFiles, name: str, shape: IndexShape, header: IndexHeader) -> None:
+        self._files = files
+        self.name = name
+        self.path = f"{INDEX_FOLDER}/{name}"
+        self.header = header
+        self._shape = shape
+        self._slots: bytearray | None = None
+        self._waiting = bytearray()
+        """Entries that are not on disk yet; the last one is number `next_entry` - 1."""
+        self.is_sealed = True
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no key fits any more.
+
+        Clause: store.index.full
+        """
+        return self.header.next_entry >= self._shape.entries
+
+    def put(self, key_hash: int, position: CommitLogPosition, stored_at_ms: Milliseconds) -> None:
+        """The key is in the file, which has room for it: what `put_key` says, on the slots in memory.
+
+        Clause: store.index.chain
+        """
+        slots = self._load_slots()
+        self.is_sealed = False
+        begin_at_ms, _, begin_position, _, used_slots, number = self.header
+        at = derive_slot(key_hash, self._shape.slots) * SLOT_SIZE
+        previous = derive_previous(_SLOT.unpack_from(slots, at)[0], number)
+        self._waiting += _ENTRY.pack(key_hash, position, derive_seconds(stored_at_ms, begin_at_ms), previous)
+        _SLOT.pack_into(slots, at, number)
+        if number <= FIRST_ENTRY:
+            begin_at_ms, begin_position = stored_at_ms, position
+        self.header = IndexHeader(
+            begin_at_ms,
+            stored_at_ms,
+            begin_position,
+            position,
+            Count(used_slots + (previous == 0)),
+            Index(number + 1),
+        )
+
+    def _load_slots(self) -> bytearray:
+        if self._slots is None:
+            data = self._files.get(self.path).read(HEADER_SIZE, self._shape.slots * SLOT_SIZE)
+            self._slots = bytearray(data)
+        return self._slots
+
+    def write_waiting(self) -> None:
+        """All entries are in the file."""
+        if self._waiting:
+            first = self.header.next_entry - len(self._waiting) // ENTRY_SIZE
+            at = derive_entry_position(first, self._shape.slots)
+            self._files.get(self.path).write(at, self._waiting)
+            self._waiting = bytearray()
+
+    def seal(self) -> None:
+        """Everything is on disk, the header last."""
+        self.write_waiting()
+        file = self._files.get(self.path)
+        if self._slots is not None:
+            file.write(HEADER_SIZE, self._slots)
+        # The header vouches for the rest, so the rest is durable first.
+        sync_file(file)
+        file.write(0, encode_header(self.header))
+        sync_file(file)
+        self.is_sealed = True
+
+    def release_slots(self) -> None:
+        """The memory of the slots is free; the file was sealed."""
+        self._slots = None
+
+    def as_queried(self) -> IndexedFile:
+        """The file as a query reads it."""
+        return IndexedFile(self.header, self._read_slot, self.read_entry, self._shape.slots)
+
+    def _read_slot(self, slot: int) -> int:
+        if self._slots is not None:
+            return decode_slot(self._slots, slot * SLOT_SIZE)
+        return decode_slot(self._files.get(self.path).read(derive_slot_position(slot), SLOT_SIZE), 0)
+
+    def read_entry(self, number: Index) -> IndexEntry:
+        """The entry with this number."""
+        at = derive_entry_position(number, self._shape.slots)
+        return decode_entry(self._files.get(self.path).read(at, ENTRY_SIZE))
+
+
+class KeyIndex:
+    """All index files, the oldest first."""
+
+    def __init__(self, files: OpenFiles, shape: IndexShape, zone: tzinfo) -> None:
+        self._open_files = files
+        self._shape = shape
+        self._zone = zone
+        self.files: list[IndexFile] = []
+        self._end_position = -1
+        """The last message that has keys in the index."""
+        self._end_keys = 0
+        """How many of its keys are there: a file may become full between two keys of one message."""
+
+    def load(self, kept: Sequence[tuple[str, IndexHeader]]) -> None:
+        """The files that recovery keeps are in use again."""
+        self.files = [IndexFile(self._open_files, name, self._shape, header) for name, header in kept]
+        if self.files and self.files[-1].header.next_entry > FIRST_ENTRY:
+            self._end_position = self.files[-1].header.end_position
+            self._end_keys = sum(1 for _ in self._last_entries())
+
+    def _last_entries(self) -> Iterator[IndexEntry]:
+        """The entries of the last indexed message, over file borders."""
+        for file in reversed(self.files):
+            for number in range(file.header.next_entry - 1, FIRST_ENTRY - 1, -1):
+                entry = file.read_entry(Index(number))
+                if entry.position != self._end_position:
+                    return
+                yield entry
+
+    def put(self, key_hashes: Sequence[int], position: CommitLogPosition, stored_at_ms: Milliseconds) -> None:
+        """The keys of a message are in the index, each once, however often the message is dispatched.
+
+        Clause: store.index.dispatch-is-idempotent
+        """
+        if position < self._end_position:
+            return
+        if position > self._end_position:
+            self._end_position, self._end_keys = position, 0
+        for key_hash in key_hashes[self._end_keys :]:
+            self._file_for_put(stored_at_ms).put(key_hash, position, stored_at_ms)
+            self._end_keys += 1
+
+    def _file_for_put(self, now_ms: Milliseconds) -> IndexFile:
+        if self.files and not self.files[-1].is_full:
+            return self.files[-1]
+        if self.files:
+            self.files[-1].seal()
+            self.files[-1].release_slots()
+        file = IndexFile(self._open_files, self._new_name(now_ms), self._shape, self._first_header())
+        self._open_files.create(file.path, self._shape.file_size)
+        self._open_files.disk.sync_folder(INDEX_FOLDER)
+        self.files.append(file)
+        return file
+
+    def _first_header(self) -> IndexHeader:
+        """A new file begins with the end of the one before."""
+        if not self.files:
+            return EMPTY_HEADER
+        last = self.files[-1].header
+        return EMPTY_HEADER._replace(end_at_ms=last.end_at_ms, end_position=last.end_position)
+
+    def _new_name(self, now_ms: int) -> str:
+        """A name behind all others: they are read in the order of their names."""
+        moment = datetime.fromtimestamp(now_ms / 1000, self._zone)
+        while self.files and encode_index_name(moment) <= self.files[-1].name:
+            moment += timedelta(milliseconds=1)
+        return encode_index_name(moment)
+
+    def write_waiting(self) -> None:
+        """All entries can be read from the file."""
+        if self.files:
+            self.files[-1].write_waiting()
+
+    def seal(self) -> None:
+        """Everything is on disk."""
+        if self.files and not self.files[-1].is_sealed:
+            self.files[-1].seal()
+
+    def vouched_ms(self) -> Milliseconds:
+        """The time up to which the checkpoint may vouch for the index while the last file is written.
+
+        Clause: store.checkpoint.index-time
+        """
+        before = [EMPTY_HEADER, *(file.header for file in self.files)]
+        return (
+            derive_vouched_index_ms(before[-2].end_at_ms, before[-1].begin_at_ms) if self.files else _NO_TIME
+        )
+
+    def sealed_ms(self) -> Milliseconds:
+        """The time up to which the index is on disk after a seal."""
+        return self.files[-1].header.end_at_ms if self.files else _NO_TIME
+
+    def remove_first(self, count: int) -> None:
+        """The oldest files are gone."""
+        for file in self.files[:count]:
+            self._open_files.remove(file.path)
+        del self.files[:count]

@@ -1,0 +1,82 @@
+"""Flushing the queues: every second if enough was written, and thoroughly every minute.
+
+A thorough flush is followed by the checkpoint: up to the store time in it, log and queues are on
+disk, and recovery need not read further back. The times are those that were true when the flush
+began, so the checkpoint never claims more than is there.
+"""
+
+from typing import NamedTuple
+
+from refimpl.ports import DiskError
+from refimpl.store.checkpoint_file import CheckpointFile
+from refimpl.store.consume_queue import ConsumeQueue
+from refimpl.store.file_sequence import SequenceSync
+from refimpl.store.recovery import StoreParts
+from spec.layout.checkpoint import Checkpoint
+from spec.recovery.state import QueueName
+from spec.store.flush import PAGE_SIZE
+
+
+class QueueFlush(NamedTuple):
+    """A sync of queues, and the checkpoint that may be written when it is done."""
+
+    queues: tuple[tuple[QueueName, ConsumeQueue, SequenceSync], ...]
+    checkpoint: Checkpoint | None
+    checkpoint_file: CheckpointFile
+
+    def finish(self) -> None:
+        """All of it is durable; may run in another thread."""
+        for _, _, sync in self.queues:
+            sync.finish()
+        if self.checkpoint is not None:
+            self.checkpoint_file.write(self.checkpoint)
+
+
+class QueueFlushTimer:
+    """When the queues are flushed."""
+
+    def __init__(self, parts: StoreParts, now_ms: int) -> None:
+        self._parts = parts
+        self._last_ms = self._last_thorough_ms = now_ms
+        self._flush: QueueFlush | None = None
+
+    def begin(self, now_ms: int, *, is_forced: bool) -> QueueFlush | None:
+        """A flush, if one is due and none is under way.
+
+        Clause: store.flush.timing
+        """
+        timing = self._parts.settings.queue_timing
+        is_thorough = is_forced or now_ms - self._last_thorough_ms >= timing.thorough_ms
+        is_time = now_ms - self._last_ms >= timing.interval_ms
+        if self._flush is not None or not (is_thorough or is_time):
+            return None
+        self._last_ms = now_ms
+        if is_thorough:
+            self._last_thorough_ms = now_ms
+        dirty = self._parts.reput.dirty
+        enough = timing.least_pages * PAGE_SIZE
+        chosen = [
+            (name, queue)
+            for name, queue in sorted(dirty.items())
+            if is_thorough or queue.unsynced_bytes >= enough
+        ]
+        for name, _ in chosen:
+            del dirty[name]
+        checkpoint = self._derive_checkpoint() if is_thorough else None
+        if not chosen and checkpoint in (None, self._parts.checkpoint.latest):
+            return None
+        syncs = tuple((name, queue, queue.start_sync()) for name, queue in chosen)
+        self._flush = QueueFlush(syncs, checkpoint, self._parts.checkpoint)
+        return self._flush
+
+    def end(self, flush: QueueFlush, error: DiskError | None) -> None:
+        """What a failed flush was about is dirty again."""
+        self._flush = None
+        if error is not None:
+            for name, queue, sync in flush.queues:
+                queue.sequence.renew_dirty(sync)
+                self._parts.reput.dirty[name] = queue
+
+    def _derive_checkpoint(self) -> Checkpoint:
+        parts = self._parts
+        return Checkpoint(parts.log.flushed_at_ms, parts.reput.stored_at_ms, parts.index.vouched_ms())

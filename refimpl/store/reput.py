@@ -1,0 +1,143 @@
+"""Reput: what stands in the log becomes readable in its queue and findable by its keys.
+
+The log is read once more behind the writer, a stretch at a time. Units and entries of a stretch
+are collected and written together; only then does the stretch count as dispatched and its messages
+as arrived. A failure leaves the position where it was: dispatching again changes nothing that is
+there already. How far reading may go is not decided here: nothing becomes readable before it is
+as durable as the flush mode promises.
+"""
+
+import struct
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+from refimpl.ports import DiskError, DiskReason
+from refimpl.store.commit_log import CommitLog
+from refimpl.store.consume_queue import ConsumeQueue
+from refimpl.store.key_index import KeyIndex
+from refimpl.store.queue_table import QueueTable
+from spec.layout.commit_log_file import derive_next_file_start, derive_remaining
+from spec.layout.consume_queue import Unit
+from spec.layout.index_chain import derive_keys, hash_key
+from spec.layout.queue_append import Put
+from spec.layout.record_head import RecordHead, decode_record_head
+from spec.layout.stored_message import Magic, StoredMessage
+from spec.recovery.state import QueueName
+from spec.rejection import Rejection
+from spec.values.message import derive_tag_code
+from spec.values.system_flag import has_queue_entry
+from spec.values.units import CommitLogPosition
+
+STRETCH: Final = 1024 * 1024
+"""How many bytes of the log are read at once; a record that is larger is read whole."""
+
+Dispatchable: TypeAlias = RecordHead | StoredMessage
+"""What queues and index are made from."""
+
+_HEAD: Final = struct.Struct(">iI")
+
+
+class Reput:
+    """The reader behind the log's writer."""
+
+    def __init__(
+        self, log: CommitLog, queues: QueueTable, index: KeyIndex, delays_ms: tuple[int, ...]
+    ) -> None:
+        self._log = log
+        self._queues = queues
+        self._index = index
+        self._delays_ms = delays_ms
+        self.position = CommitLogPosition(0)
+        """Up to here everything is dispatched."""
+        self.stored_at_ms = log.stored_at_ms
+        """Store time of the last message that was dispatched."""
+        self._touched: dict[QueueName, ConsumeQueue] = {}
+        self.dirty: dict[QueueName, ConsumeQueue] = {}
+        """Queues that were written since the last flush."""
+
+    def run(self, end: CommitLogPosition) -> list[RecordHead]:
+        """The messages of one stretch before `end` can be read; they are the arrivals to tell of."""
+        if self.position >= end:
+            return []
+        heads, position = self.read_stretch(self.position, end)
+        try:
+            for head in heads:
+                self.dispatch(head)
+            self.write_dispatched()
+        except DiskError:
+            self.forget_dispatched()
+            raise
+        self.position = position
+        if heads:
+            self.stored_at_ms = heads[-1].stored_at_ms
+        return heads
+
+    def read_stretch(self, position: int, end: int) -> tuple[list[RecordHead], CommitLogPosition]:
+        """The records of a stretch, and where the next one begins."""
+        file_size = self._log.sequence.file_size
+        length = min(STRETCH, end - position, derive_remaining(position, file_size))
+        data = self._log.sequence.read(position, length)
+        size, magic = _HEAD.unpack_from(data)
+        if magic == Magic.BLANK:
+            return [], derive_next_file_start(position, file_size)
+        if len(data) < size <= end - position:
+            data = self._log.sequence.read(position, size)
+        heads: list[RecordHead] = []
+        view, at = memoryview(data), 0
+        while len(data) - at >= _HEAD.size:
+            size, magic = _HEAD.unpack_from(data, at)
+            if magic == Magic.BLANK or (size > 0 and size > len(data) - at):
+                break
+            heads.append(self._decode(view, at, position + at))
+            at += size
+        return heads, CommitLogPosition(position + at)
+
+    def _decode(self, view: memoryview, at: int, position: int) -> RecordHead:
+        try:
+            return decode_record_head(view, at, check_crc=False, accept_v2=True)
+        except Rejection as refusal:
+            path = self._log.sequence.file_at(position).path
+            raise DiskError(DiskReason.BROKEN, path, f"the record at {position}: {refusal}") from None
+
+    def dispatch(self, head: RecordHead) -> None:
+        """The unit and the keys of a message wait to be written."""
+        properties = head.properties()
+        self.put_unit(head, properties)
+        self.put_keys(head, properties)
+
+    def put_unit(self, record: Dispatchable, properties: Mapping[str, str]) -> Put:
+        """The unit of a message waits, if it has one and its queue does not know it.
+
+        Clauses: store.queue.tag-code, store.queue.transaction-halves-have-no-unit
+        """
+        if not has_queue_entry(record.system_flag):
+            return Put.KNOWN
+        name = QueueName(record.topic, record.queue_id)
+        queue = self._touched[name] = self._queues.get(name)
+        tag_code = derive_tag_code(record.topic, properties, record.stored_at_ms, self._delays_ms)
+        return queue.put(Unit(record.position, record.size, tag_code), record.queue_offset)
+
+    def put_keys(self, record: Dispatchable, properties: Mapping[str, str]) -> None:
+        """The keys of a message wait, if the index does not have them.
+
+        Clause: store.index.keys-of-a-message
+        """
+        keys = derive_keys(properties, record.system_flag)
+        if keys:
+            hashes = [hash_key(record.topic, key) for key in keys]
+            self._index.put(hashes, record.position, record.stored_at_ms)
+
+    def write_dispatched(self) -> None:
+        """What waited is written: the messages can be read and found."""
+        for queue in self._touched.values():
+            queue.write_waiting()
+        self._index.write_waiting()
+        self.dirty |= self._touched
+        self._touched = {}
+
+    def forget_dispatched(self) -> None:
+        """What waited for the queues is forgotten; the index knows by itself what it has."""
+        for queue in self._touched.values():
+            queue.forget_waiting()
+        self.dirty |= self._touched
+        self._touched = {}
