@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 from refimpl.ports import DiskError
 from refimpl.store.file_sequence import FileSequence, SequenceSync
 from refimpl.store.open_files import OpenFiles
-from spec.layout.commit_log_file import AppendPlan, derive_remaining, plan_append
+from spec.layout.commit_log_file import derive_remaining, plan_append
 from spec.layout.directory import COMMIT_LOG_FOLDER
-from spec.layout.record import ReadableBytes
 from spec.layout.record_walk import encode_blank
+from spec.layout.stored_message import BLANK_SIZE
 from spec.values.units import ByteCount, CommitLogPosition, Milliseconds
 
 _COPY_SIZE: Final = 1024 * 1024
@@ -50,30 +50,37 @@ class CommitLog:
         """Where the log begins."""
         return CommitLogPosition(self.sequence.first)
 
-    def plan(self, size: int) -> AppendPlan:
-        """Where `size` bytes would go now.
+    def plan(self, size: int) -> CommitLogPosition:
+        """Where `size` bytes go when they are appended next; refuses what fits into no file.
 
         Clauses: store.file.keeps-room-for-blank, store.blank.covers-the-rest
         """
-        return plan_append(self.end, size, self.sequence.file_size)
+        inside = self.end % self.sequence.file_size
+        if inside and inside + size + BLANK_SIZE <= self.sequence.file_size:
+            return self.end
+        return plan_append(self.end, size, self.sequence.file_size).record_at
 
-    def append(self, plan: AppendPlan, data: ReadableBytes, stored_at_ms: Milliseconds) -> None:
-        """The records stand where the plan put them; after a failure the log is as long as before."""
+    def append(self, position: CommitLogPosition, data: bytes, stored_at_ms: Milliseconds) -> None:
+        """The records stand where they were planned; after a failure the log is as long as before."""
         if self._has_stale_tail:
             self.sequence.cut(self.end)
             self._has_stale_tail = False
         try:
-            if plan.blank_at is not None:
-                self.sequence.write(plan.blank_at, encode_blank(plan.blank_size))
-            if not self.sequence.has(plan.record_at):
-                start = plan.record_at - plan.record_at % self.sequence.file_size
-                self.sequence.begin_file(start)
-            self.sequence.write(plan.record_at, data)
+            if position != self.end or not self.sequence.has(position):
+                self._roll(position)
+            self.sequence.write(position, data)
         except DiskError:
             self._has_stale_tail = True
             raise
-        self.end = CommitLogPosition(plan.record_at + len(data))
+        self.end = CommitLogPosition(position + len(data))
         self.stored_at_ms = stored_at_ms
+
+    def _roll(self, position: CommitLogPosition) -> None:
+        """The next file begins; a blank record covers the rest of the one before."""
+        if position != self.end:
+            blank = encode_blank(derive_remaining(self.end, self.sequence.file_size))
+            self.sequence.write(self.end, blank)
+        self.sequence.begin_file(position)
 
     def read(self, position: int, length: int) -> bytes | None:
         """The bytes from a position on, within one file and before the end; None if their file is gone."""

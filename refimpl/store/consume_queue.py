@@ -34,7 +34,7 @@ class ConsumeQueue:
         """The first offset whose message is still in the log; the end if there is none."""
         self.tail = EMPTY_TAIL
         """The end of what is written: what a reader sees."""
-        self._new_tail = EMPTY_TAIL
+        self._next_offset, self._covered = EMPTY_TAIL.next_offset, EMPTY_TAIL.covered
         """The end with the units that wait."""
         self._waiting = bytearray()
         self._waiting_at = 0
@@ -48,7 +48,8 @@ class ConsumeQueue:
 
     def set_tail(self, tail: QueueTail) -> None:
         """The queue ends here; nothing waits."""
-        self.tail = self._new_tail = tail
+        self.tail = tail
+        self._next_offset, self._covered = tail.next_offset, tail.covered
         self._waiting = bytearray()
 
     def put(self, unit: Unit, queue_offset: QueueOffset) -> Put:
@@ -57,7 +58,13 @@ class ConsumeQueue:
         Clauses: store.queue.dispatch-is-idempotent, store.queue.offset-is-place, store.queue.filler,
         recovery.queue.gap-limit
         """
-        step = put_unit(self._new_tail, unit, queue_offset, self.units_per_file)
+        if self._waiting and queue_offset == self._next_offset and unit.position >= self._covered:
+            # What `put_unit` says of the usual case, without the steps that lead to it.
+            self._waiting += encode_unit(unit)
+            self._next_offset = QueueOffset(queue_offset + 1)
+            self._covered = unit.end
+            return Put.APPEND
+        step = put_unit(self._waiting_tail(), unit, queue_offset, self.units_per_file)
         if not step.writes:
             return step.put
         if step.fillers > self.units_per_file:
@@ -65,13 +72,16 @@ class ConsumeQueue:
             raise Rejection("recovery.queue.gap-limit", unit.position, reason)
         if not self._waiting:
             self._waiting_at = (queue_offset - step.fillers) * UNIT_SIZE
-        if step.fillers:
-            self._waiting += _FILLER * step.fillers
-        self._waiting += encode_unit(unit)
-        if self._new_tail.is_empty:
-            self.min_offset = queue_offset
-        self._new_tail = step.tail
+            if self.tail.is_empty:
+                self.min_offset = queue_offset
+        self._waiting += _FILLER * step.fillers + encode_unit(unit)
+        self._next_offset, self._covered = step.tail.next_offset, step.tail.covered
         return step.put
+
+    def _waiting_tail(self) -> QueueTail:
+        """The end with the units that wait."""
+        is_empty = self.tail.is_empty and not self._waiting
+        return QueueTail(is_empty, self._next_offset, self._covered)
 
     def write_waiting(self) -> None:
         """The units that waited can be read; after a failure none of them counts as written."""
@@ -83,7 +93,7 @@ class ConsumeQueue:
             self.sequence.write(place, data[:room])
             self.unsynced_bytes += len(data[:room])
             place, data = place + room, data[room:]
-        self.set_tail(self._new_tail)
+        self.set_tail(self._waiting_tail())
 
     def start_sync(self) -> SequenceSync:
         """A sync of all that is written."""

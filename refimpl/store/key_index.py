@@ -14,7 +14,7 @@ from typing import Final
 from refimpl.ports import sync_file
 from refimpl.store.open_files import OpenFiles
 from spec.layout.directory import INDEX_FOLDER, encode_index_name
-from spec.layout.index_chain import derive_previous, derive_seconds, derive_slot
+from spec.layout.index_chain import derive_previous, derive_seconds
 from spec.layout.index_file import (
     EMPTY_HEADER,
     ENTRY_SIZE,
@@ -49,18 +49,37 @@ class IndexShape:
 
 
 class IndexFile:
-    """A file of the index; `slots` stand in memory while keys are added."""
+    """A file of the index; its slots stand in memory while keys are added."""
 
     def __init__(self, files: OpenFiles, name: str, shape: IndexShape, header: IndexHeader) -> None:
         self._files = files
         self.name = name
         self.path = f"{INDEX_FOLDER}/{name}"
-        self.header = header
         self._shape = shape
+        (
+            self._begin_at_ms,
+            self._end_at_ms,
+            self._begin_position,
+            self._end_position,
+            self._used_slots,
+            self._next_entry,
+        ) = header
         self._slots: bytearray | None = None
         self._waiting = bytearray()
         """Entries that are not on disk yet; the last one is number `next_entry` - 1."""
         self.is_sealed = True
+
+    @property
+    def header(self) -> IndexHeader:
+        """What the file covers and how full it is."""
+        return IndexHeader(
+            self._begin_at_ms,
+            self._end_at_ms,
+            self._begin_position,
+            self._end_position,
+            self._used_slots,
+            self._next_entry,
+        )
 
     @property
     def is_full(self) -> bool:
@@ -68,41 +87,37 @@ class IndexFile:
 
         Clause: store.index.full
         """
-        return self.header.next_entry >= self._shape.entries
+        return self._next_entry >= self._shape.entries
 
     def put(self, key_hash: int, position: CommitLogPosition, stored_at_ms: Milliseconds) -> None:
         """The key is in the file, which has room for it: what `put_key` says, on the slots in memory.
 
         Clause: store.index.chain
         """
-        slots = self._load_slots()
-        self.is_sealed = False
-        begin_at_ms, _, begin_position, _, used_slots, number = self.header
-        at = derive_slot(key_hash, self._shape.slots) * SLOT_SIZE
+        slots = self._slots or self._load_slots()
+        number = self._next_entry
+        at = key_hash % self._shape.slots * SLOT_SIZE
         previous = derive_previous(_SLOT.unpack_from(slots, at)[0], number)
-        self._waiting += _ENTRY.pack(key_hash, position, derive_seconds(stored_at_ms, begin_at_ms), previous)
+        seconds = derive_seconds(stored_at_ms, self._begin_at_ms)
+        self._waiting += _ENTRY.pack(key_hash, position, seconds, previous)
         _SLOT.pack_into(slots, at, number)
         if number <= FIRST_ENTRY:
-            begin_at_ms, begin_position = stored_at_ms, position
-        self.header = IndexHeader(
-            begin_at_ms,
-            stored_at_ms,
-            begin_position,
-            position,
-            Count(used_slots + (previous == 0)),
-            Index(number + 1),
-        )
+            self._begin_at_ms, self._begin_position = stored_at_ms, position
+        if not previous:
+            self._used_slots = Count(self._used_slots + 1)
+        self._end_at_ms, self._end_position = stored_at_ms, position
+        self._next_entry = Index(number + 1)
 
     def _load_slots(self) -> bytearray:
-        if self._slots is None:
-            data = self._files.get(self.path).read(HEADER_SIZE, self._shape.slots * SLOT_SIZE)
-            self._slots = bytearray(data)
+        data = self._files.get(self.path).read(HEADER_SIZE, self._shape.slots * SLOT_SIZE)
+        self._slots = bytearray(data)
+        self.is_sealed = False
         return self._slots
 
     def write_waiting(self) -> None:
         """All entries are in the file."""
         if self._waiting:
-            first = self.header.next_entry - len(self._waiting) // ENTRY_SIZE
+            first = self._next_entry - len(self._waiting) // ENTRY_SIZE
             at = derive_entry_position(first, self._shape.slots)
             self._files.get(self.path).write(at, self._waiting)
             self._waiting = bytearray()
@@ -117,11 +132,8 @@ class IndexFile:
         sync_file(file)
         file.write(0, encode_header(self.header))
         sync_file(file)
-        self.is_sealed = True
-
-    def release_slots(self) -> None:
-        """The memory of the slots is free; the file was sealed."""
         self._slots = None
+        self.is_sealed = True
 
     def as_queried(self) -> IndexedFile:
         """The file as a query reads it."""
@@ -146,6 +158,7 @@ class KeyIndex:
         self._shape = shape
         self._zone = zone
         self.files: list[IndexFile] = []
+        self._last: IndexFile | None = None
         self._end_position = -1
         """The last message that has keys in the index."""
         self._end_keys = 0
@@ -154,6 +167,7 @@ class KeyIndex:
     def load(self, kept: Sequence[tuple[str, IndexHeader]]) -> None:
         """The files that recovery keeps are in use again."""
         self.files = [IndexFile(self._open_files, name, self._shape, header) for name, header in kept]
+        self._last = self.files[-1] if self.files else None
         if self.files and self.files[-1].header.next_entry > FIRST_ENTRY:
             self._end_position = self.files[-1].header.end_position
             self._end_keys = sum(1 for _ in self._last_entries())
@@ -177,15 +191,15 @@ class KeyIndex:
         if position > self._end_position:
             self._end_position, self._end_keys = position, 0
         for key_hash in key_hashes[self._end_keys :]:
-            self._file_for_put(stored_at_ms).put(key_hash, position, stored_at_ms)
+            file = self._last
+            if file is None or file.is_full:
+                file = self._last = self._begin_file(stored_at_ms)
+            file.put(key_hash, position, stored_at_ms)
             self._end_keys += 1
 
-    def _file_for_put(self, now_ms: Milliseconds) -> IndexFile:
-        if self.files and not self.files[-1].is_full:
-            return self.files[-1]
+    def _begin_file(self, now_ms: Milliseconds) -> IndexFile:
         if self.files:
             self.files[-1].seal()
-            self.files[-1].release_slots()
         file = IndexFile(self._open_files, self._new_name(now_ms), self._shape, self._first_header())
         self._open_files.create(file.path, self._shape.file_size)
         self._open_files.disk.sync_folder(INDEX_FOLDER)
@@ -235,3 +249,4 @@ class KeyIndex:
         for file in self.files[:count]:
             self._open_files.remove(file.path)
         del self.files[:count]
+        self._last = self.files[-1] if self.files else None

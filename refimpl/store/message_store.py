@@ -23,7 +23,7 @@ from refimpl.store.consume_queue import ConsumeQueue
 from refimpl.store.key_index import IndexShape, KeyIndex
 from refimpl.store.message_query import MessageQuery
 from refimpl.store.message_read import Found, MessageReader
-from refimpl.store.new_message import NewMessage, derive_delayed, encode_new
+from refimpl.store.new_message import NewMessage, derive_delayed, prepare
 from refimpl.store.open_files import OpenFiles
 from refimpl.store.queue_flush import QueueFlush, QueueFlushTimer
 from refimpl.store.queue_table import QueueTable
@@ -36,14 +36,15 @@ from spec.broker.send import PutStatus
 from spec.layout.checkpoint import Checkpoint
 from spec.layout.directory import LOCK_CONTENT, LOCK_FILE
 from spec.layout.record_head import RecordHead
-from spec.layout.record_patch import patch_record
 from spec.recovery.state import QueueName
 from spec.rejection import Rejection
 from spec.store.flush import FlushMode, Promise, derive_promise, derive_readable_end, is_flush_due
 from spec.store.retention import is_writable
-from spec.values.units import ByteCount, CommitLogPosition, Milliseconds, QueueId, QueueOffset
+from spec.values.system_flag import has_queue_entry
+from spec.values.units import CommitLogPosition, Milliseconds, QueueId, QueueOffset
 
 DEFAULT_SETTINGS: Final = StoreSettings()
+_FIRST_OFFSET: Final = QueueOffset(0)
 
 
 class Appended(NamedTuple):
@@ -53,12 +54,8 @@ class Appended(NamedTuple):
     """`PUT_OK` in asynchronous mode; in synchronous mode what is known until it is settled."""
     detail: str = ""
     """Why it was refused."""
-    position: CommitLogPosition | None = None
-    size: ByteCount = ByteCount(0)
-    queue_offset: QueueOffset = QueueOffset(0)
-    """Of the first message of a batch."""
-    positions: tuple[CommitLogPosition, ...] = ()
-    stored_at_ms: Milliseconds = Milliseconds(0)
+    records: tuple[RecordHead, ...] = ()
+    """What stands in the log now; nothing if it was refused."""
     ticket: int | None = None
     """The name under which `settle` will speak of it; None if it is settled already."""
 
@@ -97,6 +94,7 @@ class MessageStore:
         self._next_ticket = 0
         self._dispatch_error: DiskError | None = None
         self._is_open = True
+        self._is_sync = parts.settings.flush_mode is FlushMode.SYNC
 
     # Appending
 
@@ -118,7 +116,7 @@ class MessageStore:
     def append(self, message: NewMessage, now_ms: int) -> Appended:
         """The message stands in the log, or the answer says why not.
 
-        Clauses: store.record.patch-positions, broker.schedule.level-clamped
+        Clause: broker.schedule.level-clamped
         """
         return self._append([derive_delayed(message, len(self.settings.delays_ms))], now_ms)
 
@@ -136,61 +134,40 @@ class MessageStore:
         if closed is not None:
             return Appended(PutStatus.SERVICE_NOT_AVAILABLE, closed)
         try:
-            records = [
-                encode_new(message, self.settings.message_size_limit, self.settings.size_rule)
-                for message in messages
-            ]
-            plan = self.log.plan(sum(map(len, records)))
+            prepared = [prepare(message, self.settings) for message in messages]
+            start = self.log.plan(sum([message.size for message in prepared]))
         except Rejection as refusal:
             return Appended(PutStatus.MESSAGE_ILLEGAL, str(refusal))
-        name = QueueName(messages[0].topic, messages[0].queue_id)
-        first_offset = self.queues.next_offsets.get(name, QueueOffset(0))
+        name = messages[0].topic, messages[0].queue_id
+        has_entry = has_queue_entry(messages[0].system_flag)
+        offset = self.queues.next_offsets.get(name, _FIRST_OFFSET) if has_entry else _FIRST_OFFSET
+        position, before = start, self.log.end
         # Store times never go back, whatever the clock does: recovery searches by them.
         stored_at_ms = Milliseconds(max(now_ms, self.log.stored_at_ms))
-        data = bytearray(b"".join(records))
-        positions: list[CommitLogPosition] = []
-        at, offset = 0, first_offset
-        for message, record in zip(messages, records, strict=True):
-            position = CommitLogPosition(plan.record_at + at)
-            has_entry = message.has_queue_entry
-            patch_record(
-                data,
-                at,
-                queue_offset=offset if has_entry else QueueOffset(0),
-                position=position,
-                stored_at_ms=stored_at_ms,
-            )
-            positions.append(position)
-            at += len(record)
-            offset = QueueOffset(offset + has_entry)
+        heads: list[RecordHead] = []
+        records: list[bytes] = []
+        for message in prepared:
+            heads.append(message.head(offset, position, stored_at_ms))
+            records.append(message.encode(offset, position, stored_at_ms))
+            position = CommitLogPosition(position + message.size)
+            offset = QueueOffset(offset + 1)
         try:
-            self.log.append(plan, data, stored_at_ms)
+            self.log.append(start, b"".join(records), stored_at_ms)
         except DiskError as error:
             return Appended(_status_of(error), str(error))
-        self.queues.next_offsets[name] = offset
-        ticket = self._promise(self.log.end, now_ms, waits=messages[0].waits)
-        return Appended(
-            PutStatus.PUT_OK,
-            "",
-            positions[0],
-            ByteCount(len(data)),
-            first_offset,
-            tuple(positions),
-            stored_at_ms,
-            ticket,
-        )
+        if has_entry:
+            self.queues.next_offsets[name] = offset
+        self._parts.reput.remember(before, heads)
+        ticket = self._promise(now_ms) if self._is_sync and messages[0].waits else None
+        return Appended(PutStatus.PUT_OK, "", tuple(heads), ticket)
 
-    def _promise(self, end: CommitLogPosition, now_ms: int, *, waits: bool) -> int | None:
-        """The ticket of an append that is not settled yet.
+    def _promise(self, now_ms: int) -> int:
+        """The ticket of the last append, which is not settled yet.
 
         Clause: store.flush.acknowledged-is-stored
         """
-        deadline_ms = now_ms + self.settings.sync_wait_ms
-        mode = self.settings.flush_mode
-        if derive_promise(mode, end, self.log.flushed, now_ms, deadline_ms, waits=waits) is Promise.KEPT:
-            return None
         self._next_ticket += 1
-        self._waiting.append(_Waiting(self._next_ticket, end, deadline_ms))
+        self._waiting.append(_Waiting(self._next_ticket, self.log.end, now_ms + self.settings.sync_wait_ms))
         return self._next_ticket
 
     def settle(self, now_ms: int) -> list[Settled]:
@@ -229,7 +206,7 @@ class MessageStore:
             now_ms,
             self.settings.log_timing,
         )
-        is_awaited = self.settings.flush_mode is FlushMode.SYNC and self.log.end > self.log.flushed
+        is_awaited = self._is_sync and self.log.end > self.log.flushed
         if self._log_sync is not None or not (is_due or is_awaited or is_forced):
             return None
         try:

@@ -6,7 +6,7 @@ from refimpl.store.consume_queue import ConsumeQueue
 from refimpl.store.open_files import OpenFiles
 from spec.layout.directory import QUEUE_FOLDER, check_folder_name
 from spec.recovery.state import QueueName
-from spec.values.units import CommitLogPosition, QueueOffset
+from spec.values.units import CommitLogPosition, QueueId, QueueOffset
 
 
 class QueueTable:
@@ -15,11 +15,12 @@ class QueueTable:
     def __init__(self, files: OpenFiles, units_per_file: int) -> None:
         self._files = files
         self._units_per_file = units_per_file
-        self._queues: dict[QueueName, ConsumeQueue] = {}
-        self.next_offsets: dict[QueueName, QueueOffset] = {}
+        self._queues: dict[tuple[str, QueueId], ConsumeQueue] = {}
+        """By name; a plain pair is found as well, and is made faster."""
+        self.next_offsets: dict[tuple[str, QueueId], QueueOffset] = {}
         """The offset that the next message of a queue gets: ahead of the queue while it is not dispatched."""
 
-    def find(self, name: QueueName) -> ConsumeQueue | None:
+    def find(self, name: tuple[str, QueueId]) -> ConsumeQueue | None:
         """The queue, if it exists."""
         return self._queues.get(name)
 

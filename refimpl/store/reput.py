@@ -8,6 +8,7 @@ as durable as the flush mode promises.
 """
 
 import struct
+from collections import deque
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
@@ -31,6 +32,9 @@ from spec.values.units import CommitLogPosition
 STRETCH: Final = 1024 * 1024
 """How many bytes of the log are read at once; a record that is larger is read whole."""
 
+RECENT_LIMIT: Final = 65_536
+"""How many records are remembered at most: what a disk that is slow to sync may hold back."""
+
 Dispatchable: TypeAlias = RecordHead | StoredMessage
 """What queues and index are made from."""
 
@@ -51,15 +55,35 @@ class Reput:
         """Up to here everything is dispatched."""
         self.stored_at_ms = log.stored_at_ms
         """Store time of the last message that was dispatched."""
+        self._recent: deque[RecordHead] = deque()
+        """The records from `_recent_from` on, as far as they are remembered: to the log's end."""
+        self._recent_from = self.position
         self._touched: dict[QueueName, ConsumeQueue] = {}
         self.dirty: dict[QueueName, ConsumeQueue] = {}
         """Queues that were written since the last flush."""
+
+    def remember(self, before: CommitLogPosition, heads: list[RecordHead]) -> None:
+        """The newest records, appended at log end `before`, need not be read from the log again.
+
+        What is remembered has no gap and is bounded: a reader that is far behind reads the log.
+        """
+        if not self._recent:
+            if before != self.position:
+                return
+            self._recent_from = before
+        elif len(self._recent) >= RECENT_LIMIT:
+            self._recent.clear()
+            return
+        self._recent += heads
 
     def run(self, end: CommitLogPosition) -> list[RecordHead]:
         """The messages of one stretch before `end` can be read; they are the arrivals to tell of."""
         if self.position >= end:
             return []
-        heads, position = self.read_stretch(self.position, end)
+        if self._recent and self._recent_from == self.position:
+            heads, position = self._take_recent(end)
+        else:
+            heads, position = self.read_stretch(self.position, end)
         try:
             for head in heads:
                 self.dispatch(head)
@@ -67,10 +91,25 @@ class Reput:
         except DiskError:
             self.forget_dispatched()
             raise
+        if self._recent and self._recent_from == self.position:
+            for _ in heads:
+                self._recent.popleft()
+            self._recent_from = position
         self.position = position
         if heads:
             self.stored_at_ms = heads[-1].stored_at_ms
         return heads
+
+    def _take_recent(self, end: int) -> tuple[list[RecordHead], CommitLogPosition]:
+        """The remembered records before `end`."""
+        taken: list[RecordHead] = []
+        position = self.position
+        for head in self._recent:
+            if head.end > end:
+                break
+            taken.append(head)
+            position = head.end
+        return taken, position
 
     def read_stretch(self, position: int, end: int) -> tuple[list[RecordHead], CommitLogPosition]:
         """The records of a stretch, and where the next one begins."""
@@ -112,8 +151,10 @@ class Reput:
         """
         if not has_queue_entry(record.system_flag):
             return Put.KNOWN
-        name = QueueName(record.topic, record.queue_id)
-        queue = self._touched[name] = self._queues.get(name)
+        queue = self._queues.find((record.topic, record.queue_id))
+        if queue is None:
+            queue = self._queues.get(QueueName(record.topic, record.queue_id))
+        self._touched[queue.name] = queue
         tag_code = derive_tag_code(record.topic, properties, record.stored_at_ms, self._delays_ms)
         return queue.put(Unit(record.position, record.size, tag_code), record.queue_offset)
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from spec.layout.index_file import ENTRIES_PER_FILE, FIRST_ENTRY, SLOTS_PER_FILE, IndexEntry, IndexHeader
 from spec.values import property as known
-from spec.values.java_text import java_hash
+from spec.values.java_text import hash_text
 from spec.values.system_flag import TransactionType, transaction_type
 from spec.values.units import CommitLogPosition, Count, Index, Milliseconds
 
@@ -45,7 +45,7 @@ def hash_key(topic: str, key: str) -> int:
 
     Clause: store.index.key-hash
     """
-    return derive_key_hash(java_hash(f"{topic}#{key}"))
+    return derive_key_hash(hash_text(f"{topic}#{key}"))
 
 
 def derive_slot(key_hash: int, slots: int = SLOTS_PER_FILE) -> int:

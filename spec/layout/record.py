@@ -28,6 +28,7 @@ if the CRC agrees. The CRC covers the body alone: a damaged topic or offset is n
 """
 
 import struct
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from spec.layout.stored_message import SMALLEST_RECORD, Magic, StoredMessage
@@ -122,16 +123,8 @@ def _check_head(data: ReadableBytes, at: int, *, accept_v2: bool) -> int:
     return at + size
 
 
-class RecordParts(NamedTuple):
-    """A record whose size, magic and lengths agree: its fixed fields, and where its parts stand."""
-
-    fields: tuple[Any, ...]
-    body_at: int
-    topic_at: int
-    """Where the body ends and the topic's length stands."""
-    topic_start: int
-    topic_end: int
-    end: int
+RecordParts: TypeAlias = tuple[tuple[Any, ...], int, int, int, int, int]
+"""The fixed fields of a record; where body, topic length, topic and what follows stand; its end."""
 
 
 def locate_parts(data: ReadableBytes, at: int, *, accept_v2: bool) -> RecordParts:
@@ -160,7 +153,7 @@ def locate_parts(data: ReadableBytes, at: int, *, accept_v2: bool) -> RecordPart
     property_length: int = _INT16.unpack_from(data, topic_end)[0]
     if property_length < 0 or properties_at + property_length != end:
         raise _reject("size-formula", topic_end, f"the parts do not add up to size {end - at}")
-    return RecordParts(fields, body_at, topic_at, topic_start, topic_end, end)
+    return fields, body_at, topic_at, topic_start, topic_end, end
 
 
 def check_body(body: ReadableBytes, stated: int, at: int) -> None:
@@ -209,33 +202,79 @@ def _encode_text(text: str, limit: int, clause: str, what: str) -> bytes:
     return data
 
 
-def encode_sized(record: StoredMessage) -> bytes:
-    """The record's bytes with the size that they really have, whatever `record.size` says.
+class RecordOrigin(NamedTuple):
+    """What the records of one sender to one topic share, as bytes."""
 
-    Clauses: store.record.layout, store.record.property-length, store.flag.host-bits
+    fixed: struct.Struct
+    host_bits: int
+    born_host: bytes
+    store_host: bytes
+    topic: bytes
+    """With its length before it."""
+
+    def derive_size(self, body_length: int, property_length: int) -> int:
+        """The size of a record with these lengths.
+
+        Clause: store.record.size-formula
+        """
+        return self.fixed.size + body_length + len(self.topic) + _INT16.size + property_length
+
+
+@lru_cache(maxsize=4096)
+def encode_origin(topic: str, born_host: Host, store_host: Host, magic: int) -> RecordOrigin:
+    """What records from this host to this topic share; few of them write many messages, so it is remembered.
+
+    Clauses: store.record.topic-length, store.flag.host-bits
     """
-    is_v2 = record.magic == Magic.MESSAGE_V2
-    topic_limit = TOPIC_BYTES_LIMIT_V2 if is_v2 else TOPIC_BYTES_LIMIT
-    topic = _encode_text(record.topic, topic_limit, "topic-length", "topic")
-    if not topic:
+    is_v2 = magic == Magic.MESSAGE_V2
+    limit = TOPIC_BYTES_LIMIT_V2 if is_v2 else TOPIC_BYTES_LIMIT
+    data = _encode_text(topic, limit, "topic-length", "topic")
+    if not data:
         raise _reject("topic-length", 0, "the topic is empty")
-    properties = _encode_text(
-        record.property_text, PROPERTY_BYTES_LIMIT, "property-length", "property string"
+    host_bits = with_host_bits(0, born_ipv6=born_host.is_ipv6, store_ipv6=store_host.is_ipv6)
+    length = _INT16.pack(len(data)) if is_v2 else bytes((len(data),))
+    return RecordOrigin(
+        _FIXED[host_bits], host_bits, encode_host(born_host), encode_host(store_host), length + data
     )
-    born_host, store_host = encode_host(record.born_host), encode_host(record.store_host)
-    host_bits = with_host_bits(0, born_ipv6=record.born_host.is_ipv6, store_ipv6=record.store_host.is_ipv6)
-    if record.system_flag & _HOST_BITS != host_bits:
-        raise Rejection("store.flag.host-bits", SYSTEM_FLAG_AT, "the host bits do not fit the hosts")
-    fixed = _FIXED[host_bits]
-    size = fixed.size + len(record.body) + 1 + is_v2 + len(topic) + _INT16.size + len(properties)
+
+
+def encode_property_text(text: str) -> bytes:
+    """The property string as it stands in a record, without its length.
+
+    Clause: store.record.property-length
+    """
+    return _encode_text(text, PROPERTY_BYTES_LIMIT, "property-length", "property string")
+
+
+def encode_parts(
+    origin: RecordOrigin,
+    before_hosts: tuple[int, ...],
+    stored_at_ms: int,
+    behind_hosts: tuple[int, int],
+    texts: tuple[bytes, bytes],
+) -> bytes:
+    """The record's bytes.
+
+    `before_hosts` are the fields from magic to born time, `behind_hosts` the two behind the store
+    host, `texts` the body and the property string.
+
+    Clauses: store.record.layout, store.record.size-formula
+    """
+    body, properties = texts
+    size = origin.derive_size(len(body), len(properties))
     try:
-        head = fixed.pack(
-            size, *record[1:9], born_host, record[10], store_host, *record[12:14], len(record.body)
+        head = origin.fixed.pack(
+            size,
+            *before_hosts,
+            origin.born_host,
+            stored_at_ms,
+            origin.store_host,
+            *behind_hosts,
+            len(body),
         )
     except struct.error as error:
         raise _reject("layout", 0, f"a field does not fit its place: {error}") from None
-    topic_length = _INT16.pack(len(topic)) if is_v2 else bytes((len(topic),))
-    return b"".join((head, record.body, topic_length, topic, _INT16.pack(len(properties)), properties))
+    return b"".join((head, body, origin.topic, _INT16.pack(len(properties)), properties))
 
 
 def encode_record(record: StoredMessage) -> bytes:
@@ -244,7 +283,11 @@ def encode_record(record: StoredMessage) -> bytes:
     Clauses: store.record.layout, store.record.size-formula, store.record.property-length,
     store.flag.host-bits
     """
-    data = encode_sized(record)
+    origin = encode_origin(record.topic, record.born_host, record.store_host, record.magic)
+    properties = encode_property_text(record.property_text)
+    if record.system_flag & _HOST_BITS != origin.host_bits:
+        raise Rejection("store.flag.host-bits", SYSTEM_FLAG_AT, "the host bits do not fit the hosts")
+    data = encode_parts(origin, record[1:9], record[10], record[12:14], (record.body, properties))
     if len(data) != record.size:
         raise _reject("size-formula", 0, f"size {record.size} is stated, the parts have {len(data)} bytes")
     return data

@@ -28,6 +28,4 @@ def check_texts(topic: str, property_text: str) -> None:
     """
     if has_zero(topic, property_text):
         what, text = ("topic", topic) if ZERO in topic else ("property string", property_text)
-        raise Rejection(
-            "store.record.no-zero-in-texts", text.index(ZERO), f"U+0000 stands in the {what}"
-        )
+        raise Rejection("store.record.no-zero-in-texts", text.index(ZERO), f"U+0000 stands in the {what}")

@@ -30,18 +30,14 @@ def java_hash(text: str) -> int:
 
     Clause: broker.filter.tag-code-is-java-hash
     """
-    return _remembered_hash(text) if len(text) <= REMEMBERED_LENGTH else _hash(text)
+    return _remembered_hash(text) if len(text) <= REMEMBERED_LENGTH else hash_text(text)
 
 
-_POWERS: Final = tuple(pow(31, exponent, 2**32) for exponent in range(REMEMBERED_LENGTH - 1, -1, -1))
-"""The weights of the units of a text of that length; a shorter text uses the last of them."""
-
-
-def _sum_units(units: Sequence[int], code: int = 0) -> int:
-    """The hash, without its sign, of a text whose part before these units has the hash `code`."""
-    # Weighted sums run inside the interpreter; a loop over the units takes four times as long.
-    weighted = sum(map(mul, units, _POWERS[-len(units) :])) if units else 0
-    return (code * pow(31, len(units), 2**32) + weighted) & 0xFFFFFFFF
+_WEIGHTS: Final = tuple(
+    tuple(pow(31, exponent, 2**32) for exponent in range(length - 1, -1, -1))
+    for length in range(REMEMBERED_LENGTH + 1)
+)
+"""The weights of the units of a text, by its length."""
 
 
 def _units(text: str) -> Sequence[int]:
@@ -51,12 +47,16 @@ def _units(text: str) -> Sequence[int]:
     return struct.unpack(f">{len(data) // 2}H", data)
 
 
-def _hash(text: str) -> int:
+def hash_text(text: str) -> int:
+    """`java_hash` of a text that is not worth remembering: one that hardly comes again."""
     units = _units(text)
     code = 0
+    # Weighted sums run inside the interpreter; a loop over the units takes four times as long.
     for at in range(0, len(units), REMEMBERED_LENGTH):
-        code = _sum_units(units[at : at + REMEMBERED_LENGTH], code)
+        part = units[at : at + REMEMBERED_LENGTH]
+        weights = _WEIGHTS[len(part)]
+        code = code * weights[0] * 31 + sum(map(mul, part, weights)) & 0xFFFFFFFF
     return code - 0x1_0000_0000 if code & 0x8000_0000 else code
 
 
-_remembered_hash: Final = lru_cache(maxsize=4096)(_hash)
+_remembered_hash: Final = lru_cache(maxsize=4096)(hash_text)

@@ -30,6 +30,10 @@ class TransactionType(IntEnum):
     ROLLBACK = 0x0C
 
 
+_TRANSACTION_TYPES: Final = {int(kind): kind for kind in TransactionType}
+_WITH_QUEUE_ENTRY: Final = (int(TransactionType.NONE), int(TransactionType.COMMIT))
+
+
 class CompressionType(IntEnum):
     """How a compressed body was compressed: the value is the bits as 4.9.4 and later write them."""
 
@@ -43,7 +47,7 @@ def transaction_type(system_flag: int) -> TransactionType:
 
     Clause: store.flag.transaction-bits
     """
-    return TransactionType(system_flag & TRANSACTION_MASK)
+    return _TRANSACTION_TYPES[system_flag & TRANSACTION_MASK]
 
 
 def with_transaction_type(system_flag: int, kind: TransactionType) -> int:
@@ -61,7 +65,7 @@ def has_queue_entry(system_flag: int) -> bool:
 
     Clause: store.queue.transaction-halves-have-no-unit
     """
-    return transaction_type(system_flag) in (TransactionType.NONE, TransactionType.COMMIT)
+    return system_flag & TRANSACTION_MASK in _WITH_QUEUE_ENTRY
 
 
 def is_compressed(system_flag: int) -> bool:
