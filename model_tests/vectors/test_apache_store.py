@@ -35,6 +35,7 @@ from spec.layout.index_file import (
     encode_header,
 )
 from spec.layout.record import decode_record, encode_record
+from spec.layout.record_head import derive_record_head
 from spec.layout.record_walk import Stop, StopKind, decode_blank, encode_blank, iter_records
 from spec.layout.stored_message import StoredMessage
 from spec.recovery.log_walk import LogEnd
@@ -132,7 +133,7 @@ def test_every_unit_leads_to_the_record_of_its_queue_offset_and_tag_code() -> No
                 record = by_position[unit.position]
                 assert (record.topic, record.queue_id) == name
                 assert record.queue_offset == derive_queue_offset(start, at)
-                assert derive_unit(record, SHAPE.delays_ms) == unit
+                assert derive_unit(derive_record_head(record), SHAPE.delays_ms) == unit
                 counts[name] += 1
     assert counts == {
         ("%DLQ%SB", 0): 2,
@@ -260,7 +261,7 @@ def test_recovery_gives_the_state_that_the_log_holds(rule: RecoveryRule) -> None
     assert (recovered.kept_files, recovered.dropped_files) == (tuple(LOG_STARTS), ())
     from_log: dict[QueueName, list[Unit]] = {}
     for record in _records():
-        unit = derive_unit(record, SHAPE.delays_ms)
+        unit = derive_unit(derive_record_head(record), SHAPE.delays_ms)
         assert unit is not None
         units = from_log.setdefault(QueueName(record.topic, record.queue_id), [])
         assert len(units) == record.queue_offset

@@ -34,8 +34,8 @@ from spec.layout.directory import (
 )
 from spec.layout.index_file import IndexHeader
 from spec.layout.queue_append import Put, QueueTail
+from spec.layout.record_head import RecordHead
 from spec.layout.record_walk import StopKind
-from spec.layout.stored_message import StoredMessage
 from spec.recovery.index import check_index_file, derive_index_start
 from spec.recovery.log_walk import LogEnd, TornText, walk_log
 from spec.recovery.queue import is_filler
@@ -243,7 +243,7 @@ class Recovery:
             scrutiny = scrutiny._replace(torn_text=TornText.NO_RECORD)
         ends: list[LogEnd] = []
 
-        def iter_records() -> Iterable[StoredMessage]:
+        def iter_records() -> Iterable[RecordHead]:
             for item in walk_log(log_files, first, scrutiny, synced_ms=checkpoint.log_ms):
                 if isinstance(item, LogEnd):
                     ends.append(item)
@@ -252,7 +252,7 @@ class Recovery:
 
         return ends[0] if self._dispatch(iter_records(), is_whole=is_whole) else None
 
-    def _dispatch(self, records: Iterable[StoredMessage], *, is_whole: bool) -> bool:
+    def _dispatch(self, records: Iterable[RecordHead], *, is_whole: bool) -> bool:
         """All records have their units; False as soon as a unit before them is missing."""
         reput, log = self._parts.reput, self._parts.log
         waiting = 0

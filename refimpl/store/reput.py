@@ -10,7 +10,7 @@ as durable as the flush mode promises.
 import struct
 from collections import deque
 from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import Final
 
 from refimpl.ports import DiskError, DiskReason
 from refimpl.store.commit_log import CommitLog
@@ -22,7 +22,7 @@ from spec.layout.consume_queue import Unit
 from spec.layout.index_chain import derive_keys, hash_key
 from spec.layout.queue_append import Put
 from spec.layout.record_head import RecordHead, decode_record_head
-from spec.layout.stored_message import Magic, StoredMessage
+from spec.layout.stored_message import Magic
 from spec.recovery.state import QueueName
 from spec.rejection import Rejection
 from spec.values.message import derive_tag_code
@@ -34,9 +34,6 @@ STRETCH: Final = 1024 * 1024
 
 RECENT_LIMIT: Final = 65_536
 """How many records are remembered at most: what a disk that is slow to sync may hold back."""
-
-Dispatchable: TypeAlias = RecordHead | StoredMessage
-"""What queues and index are made from."""
 
 _HEAD: Final = struct.Struct(">iI")
 
@@ -144,7 +141,7 @@ class Reput:
         self.put_unit(head, properties)
         self.put_keys(head, properties)
 
-    def put_unit(self, record: Dispatchable, properties: Mapping[str, str]) -> Put:
+    def put_unit(self, record: RecordHead, properties: Mapping[str, str]) -> Put:
         """The unit of a message waits, if it has one and its queue does not know it.
 
         Clauses: store.queue.tag-code, store.queue.transaction-halves-have-no-unit
@@ -158,7 +155,7 @@ class Reput:
         tag_code = derive_tag_code(record.topic, properties, record.stored_at_ms, self._delays_ms)
         return queue.put(Unit(record.position, record.size, tag_code), record.queue_offset)
 
-    def put_keys(self, record: Dispatchable, properties: Mapping[str, str]) -> None:
+    def put_keys(self, record: RecordHead, properties: Mapping[str, str]) -> None:
         """The keys of a message wait, if the index does not have them.
 
         Clause: store.index.keys-of-a-message

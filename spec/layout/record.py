@@ -165,6 +165,15 @@ def check_body(body: ReadableBytes, stated: int, at: int) -> None:
         raise _reject("body-crc", at + 8, f"CRC {stated} is stated, the body has {derive_checksum(body)}")
 
 
+def decode_hosts(fields: tuple[Any, ...], at: int, body_at: int) -> tuple[Host, Host]:
+    """Born host and store host of the record at `at`.
+
+    Clause: store.host.address-and-port
+    """
+    store_host_at = body_at - _BEHIND_STORE_HOST - len(fields[11])
+    return _decode_host(fields[9], at + BORN_HOST_AT), _decode_host(fields[11], store_host_at)
+
+
 def decode_record(
     data: ReadableBytes, at: int = 0, *, check_crc: bool = True, accept_v2: bool = False
 ) -> StoredMessage:
@@ -177,12 +186,13 @@ def decode_record(
     body = bytes(data[body_at:topic_at])
     if check_crc:
         check_body(body, fields[2], at)
+    born_host, store_host = decode_hosts(fields, at, body_at)
     return StoredMessage._make(
         (
             *fields[:9],
-            _decode_host(fields[9], at + BORN_HOST_AT),
+            born_host,
             fields[10],
-            _decode_host(fields[11], body_at - _BEHIND_STORE_HOST - len(fields[11])),
+            store_host,
             fields[12],
             fields[13],
             body,

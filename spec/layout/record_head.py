@@ -7,7 +7,8 @@ only to see whether its CRC is right, and is never copied.
 
 from typing import NamedTuple
 
-from spec.layout.record import check_body, decode_text, locate_parts
+from spec.layout.record import check_body, decode_hosts, decode_text, locate_parts
+from spec.layout.stored_message import StoredMessage
 from spec.values.property import decode_properties
 from spec.values.units import ByteCount, CommitLogPosition, Milliseconds, QueueId, QueueOffset
 
@@ -39,13 +40,12 @@ def decode_record_head(
 ) -> RecordHead:
     """What the record at `at` says, without its body; refuses what `decode_record` refuses.
 
-    The hosts are not looked at: nothing that is dispatched depends on them.
-
     Clauses: store.record.layout, store.record.body-crc
     """
     fields, body_at, topic_at, topic_start, topic_end, end = locate_parts(data, at, accept_v2=accept_v2)
     if check_crc:
         check_body(data[body_at:topic_at], fields[2], at)
+    decode_hosts(fields, at, body_at)
     return RecordHead(
         fields[0],
         fields[3],
@@ -56,3 +56,8 @@ def decode_record_head(
         decode_text(data, topic_start, topic_end, "topic"),
         decode_text(data, topic_end + 2, end, "property string"),
     )
+
+
+def derive_record_head(record: StoredMessage) -> RecordHead:
+    """What `decode_record_head` reads from the bytes of this record."""
+    return RecordHead(*(getattr(record, name) for name in RecordHead._fields))

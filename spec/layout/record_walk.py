@@ -7,15 +7,18 @@ The three mean different things to recovery, so the walk always says which it me
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from spec.layout.record import ReadableBytes, decode_record
+from spec.layout.record_head import RecordHead, decode_record_head
 from spec.layout.stored_message import BLANK_SIZE, Magic, StoredMessage
 from spec.rejection import Rejection
 from spec.values.java_literal import INT32_HIGHEST
 from spec.values.units import ByteCount
+
+T = TypeVar("T")
 
 _HEAD: Final = struct.Struct(">iI")
 _BLANK_MAGIC: Final = struct.pack(">I", Magic.BLANK)
@@ -71,6 +74,22 @@ def decode_blank(data: ReadableBytes, at: int, remaining: int | None) -> ByteCou
     return ByteCount(size)
 
 
+def _read(data: ReadableBytes, at: int, remaining: int | None, decode: Callable[[], T]) -> T | Stop:
+    """What `decode` makes of the record at `at`, or why there is none."""
+    head = bytes(data[at : at + BLANK_SIZE])
+    if not head:
+        return Stop(at, StopKind.END)
+    if not any(head):
+        return Stop(at, StopKind.ZERO)
+    try:
+        if head[4:] == _BLANK_MAGIC:
+            decode_blank(data, at, remaining)
+            return Stop(at, StopKind.BLANK)
+        return decode()
+    except Rejection as refusal:
+        return Stop(at, StopKind.DAMAGED, refusal)
+
+
 def read_next(
     data: ReadableBytes,
     at: int,
@@ -83,18 +102,21 @@ def read_next(
 
     Clauses: store.walk.stop-reasons, store.blank.covers-the-rest
     """
-    head = bytes(data[at : at + BLANK_SIZE])
-    if not head:
-        return Stop(at, StopKind.END)
-    if not any(head):
-        return Stop(at, StopKind.ZERO)
-    try:
-        if head[4:] == _BLANK_MAGIC:
-            decode_blank(data, at, remaining)
-            return Stop(at, StopKind.BLANK)
-        return decode_record(data, at, check_crc=check_crc, accept_v2=accept_v2)
-    except Rejection as refusal:
-        return Stop(at, StopKind.DAMAGED, refusal)
+    return _read(
+        data, at, remaining, lambda: decode_record(data, at, check_crc=check_crc, accept_v2=accept_v2)
+    )
+
+
+def read_next_head(
+    data: memoryview, at: int, *, remaining: int | None, check_crc: bool = True, accept_v2: bool = False
+) -> RecordHead | Stop:
+    """The record at `at` without its body, or why there is none.
+
+    Clauses: store.walk.stop-reasons, store.blank.covers-the-rest
+    """
+    return _read(
+        data, at, remaining, lambda: decode_record_head(data, at, check_crc=check_crc, accept_v2=accept_v2)
+    )
 
 
 def iter_records(

@@ -7,6 +7,11 @@ the newest one, and indexes again only what it reads again of the log; keys of m
 that place are lost. The reference begins where the last file that it keeps ends, so no key is
 lost, and it also drops a file that knows messages behind the end of the log: their places will
 be given to other messages.
+
+A header is written after the slots and entries of its file, so a header without entries does not
+say that the file is empty: slots may already point at entries that are nothing yet. And since a
+file is judged by the time of its last message alone, a checkpoint must not name a time that the
+file being written could have too: two files may hold messages of the same millisecond.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +19,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from spec.layout.index_chain import derive_keys, hash_key
-from spec.layout.index_file import HEADER_SIZE, IndexHeader, decode_header
-from spec.layout.stored_message import StoredMessage
+from spec.layout.index_file import FIRST_ENTRY, HEADER_SIZE, IndexHeader, decode_header
+from spec.layout.record_head import RecordHead
 from spec.recovery.store_file import FoundFile
 from spec.rejection import Rejection
 from spec.values.units import CommitLogPosition, Milliseconds
@@ -58,11 +63,21 @@ def check_index_file(
     if file.size != file_size:
         return refuse("recovery.load.file-size", f"has {file.size} bytes, {file_size} are expected")
     header = decode_header(file.read(0, HEADER_SIZE).ljust(HEADER_SIZE, b"\0"))
+    if not is_clean_stop and header.next_entry == FIRST_ENTRY:
+        return refuse("recovery.index.drops-unsafe-file", "has no entries by its header")
     if not is_clean_stop and header.end_at_ms > index_ms:
         return refuse("recovery.index.drops-unsafe-file", f"reaches {header.end_at_ms}, safe is {index_ms}")
     if header.end_position >= max(log_end, 1):
         return refuse("recovery.index.within-the-log", f"reaches {header.end_position}, the log {log_end}")
     return IndexVerdict(file.name, header, None)
+
+
+def derive_vouched_index_ms(previous_end_ms: int, current_begin_ms: int) -> Milliseconds:
+    """What a checkpoint may say of the index: the end of the last whole file, before the current one.
+
+    Clause: store.checkpoint.index-time
+    """
+    return Milliseconds(min(previous_end_ms, current_begin_ms - 1))
 
 
 def derive_index_start(
@@ -79,7 +94,7 @@ def derive_index_start(
             return CommitLogPosition(walk_start)
 
 
-def derive_indexed_keys(records: Iterable[StoredMessage]) -> tuple[IndexedKey, ...]:
+def derive_indexed_keys(records: Iterable[RecordHead]) -> tuple[IndexedKey, ...]:
     """The keys of these messages, in the order in which they enter the index.
 
     Clause: store.index.keys-of-a-message

@@ -8,16 +8,20 @@ bring it back at the next recovery.
 
 The reference looks closer than Apache: a record must state the position at which it stands, and
 a blank record must cover exactly the rest of its file. And since the CRC covers the body alone, a
-write that was torn behind the body leaves a record of the right size whose topic or properties
-are zeros. Nobody was told that such a record is stored, so the log ends before it.
+sector that was lost behind the body leaves a record of the right size whose topic or properties
+are zeros. Sectors that were not synced are lost in any order, so whole records may follow it. The
+log ends before the first such record that the checkpoint does not vouch for: it, and all behind
+it, was not yet on disk.
 """
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
-from spec.layout.record_walk import Stop, StopKind, read_next
-from spec.layout.stored_message import BLANK_SIZE, StoredMessage
+from spec.layout.record_head import RecordHead
+from spec.layout.record_text import has_zero
+from spec.layout.record_walk import Stop, StopKind, read_next_head
+from spec.layout.stored_message import BLANK_SIZE
 from spec.recovery.store_file import LoadedFile
 from spec.rejection import Rejection
 from spec.values.units import ByteCount, CommitLogPosition
@@ -29,9 +33,8 @@ WINDOW_SIZE: Final = 1024 * 1024
 class TornText(Enum):
     """Which record is taken for half written when its topic or properties hold the character U+0000."""
 
-    LAST_RECORD = "the last one before the end of the log"
-    ANY_RECORD = "any: for a store whose broker refuses such properties"
-    NO_RECORD = "none: Apache"
+    UNSYNCED = "any that the checkpoint does not vouch for"
+    NO_RECORD = "none: Apache, and after a clean stop"
 
 
 class Scrutiny(NamedTuple):
@@ -41,7 +44,7 @@ class Scrutiny(NamedTuple):
     check_position: bool = True
     check_blank_size: bool = True
     accept_v2: bool = False
-    torn_text: TornText = TornText.LAST_RECORD
+    torn_text: TornText = TornText.UNSYNCED
 
 
 REFERENCE: Final = Scrutiny()
@@ -57,23 +60,19 @@ class LogEnd(NamedTuple):
     refusal: Rejection | None
 
 
-def _needs_more(item: StoredMessage | Stop, have: int) -> bool:
+def _needs_more(stop: Stop, have: int) -> bool:
     """Whether a stop may only mean that the window ends here, with `have` bytes behind the place."""
-    if not isinstance(item, Stop):
-        return False
-    is_cut = item.refusal is not None and item.refusal.clause == "store.record.whole"
+    is_cut = stop.refusal is not None and stop.refusal.clause == "store.record.whole"
     return have < BLANK_SIZE or is_cut
 
 
-def _check_place(item: StoredMessage | Stop, at: int, position: int) -> StoredMessage | Stop:
-    if isinstance(item, Stop):
-        return item
-    if item.position != position:
-        reason = f"the record states position {item.position} and stands at {position}"
-    elif item.queue_id < 0 or item.queue_offset < 0:
-        reason = f"the record states queue {item.queue_id} and offset {item.queue_offset}"
+def _check_place(record: RecordHead, at: int, position: int) -> RecordHead | Stop:
+    if record.position == position and record.queue_id >= 0 and record.queue_offset >= 0:
+        return record
+    if record.position != position:
+        reason = f"the record states position {record.position} and stands at {position}"
     else:
-        return item
+        reason = f"the record states queue {record.queue_id} and offset {record.queue_offset}"
     return Stop(at, StopKind.DAMAGED, Rejection("recovery.log.record-states-its-place", at, reason))
 
 
@@ -83,7 +82,7 @@ class _Window:
     def __init__(self, file: LoadedFile) -> None:
         self.file = file
         self.base = 0
-        self.data = b""
+        self.data = memoryview(b"")
 
     def widen(self, at: int) -> bool:
         """Whether more bytes from `at` on are now there than before."""
@@ -92,26 +91,26 @@ class _Window:
         wanted = min(self.file.size - at, max(WINDOW_SIZE, stated))
         if wanted <= have:
             return False
-        self.base, self.data = at, self.file.read(at, wanted)
+        self.base, self.data = at, memoryview(self.file.read(at, wanted))
         return len(self.data) > have
 
-    def read_next(self, at: int, scrutiny: Scrutiny) -> StoredMessage | Stop:
+    def read_next(self, at: int, scrutiny: Scrutiny) -> RecordHead | Stop:
         """What stands at `at`, by the bytes that are there."""
-        item = read_next(
+        item = read_next_head(
             self.data,
             at - self.base,
             remaining=self.file.size - at if scrutiny.check_blank_size else None,
             check_crc=scrutiny.check_crc,
             accept_v2=scrutiny.accept_v2,
         )
+        if not isinstance(item, Stop):
+            return _check_place(item, at, self.file.start + at) if scrutiny.check_position else item
         if _needs_more(item, len(self.data) - (at - self.base)) and self.widen(at):
             return self.read_next(at, scrutiny)
-        if isinstance(item, Stop):
-            return Stop(at, item.kind, item.refusal.shifted(self.base) if item.refusal else None)
-        return _check_place(item, at, self.file.start + at) if scrutiny.check_position else item
+        return Stop(at, item.kind, item.refusal.shifted(self.base) if item.refusal else None)
 
 
-def walk_file(file: LoadedFile, scrutiny: Scrutiny = REFERENCE) -> Iterator[StoredMessage | Stop]:
+def walk_file(file: LoadedFile, scrutiny: Scrutiny = REFERENCE) -> Iterator[RecordHead | Stop]:
     """The records of one file, then exactly one Stop; `at` counts from the file's start.
 
     Clauses: recovery.log.ends-at-first-non-record, recovery.log.record-states-its-place
@@ -126,12 +125,12 @@ def walk_file(file: LoadedFile, scrutiny: Scrutiny = REFERENCE) -> Iterator[Stor
         at += item.size
 
 
-def has_torn_text(record: StoredMessage) -> bool:
-    """Whether zeros stand in the topic or the properties.
+def has_torn_text(record: RecordHead, synced_ms: int) -> bool:
+    """Whether zeros stand in the texts of a record that was stored later than everything synced.
 
     Clause: recovery.log.torn-text
     """
-    return "\0" in record.topic or "\0" in record.property_text
+    return record.stored_at_ms > synced_ms and has_zero(record.topic, record.property_text)
 
 
 def derive_stale_tail(end: int, file_size: int) -> ByteCount:
@@ -147,41 +146,28 @@ def _end_before(position: int) -> LogEnd:
     return LogEnd(CommitLogPosition(position), StopKind.DAMAGED, refusal)
 
 
-def _iter_log(
-    files: Sequence[LoadedFile], first: int, scrutiny: Scrutiny
-) -> Iterator[tuple[int, StoredMessage] | LogEnd]:
-    """The records with the positions at which they stand, then one LogEnd."""
+def walk_log(
+    files: Sequence[LoadedFile], first: int, scrutiny: Scrutiny = REFERENCE, synced_ms: int = 0
+) -> Iterator[RecordHead | LogEnd]:
+    """The records from file number `first` on, then exactly one LogEnd.
+
+    Up to the store time `synced_ms` everything was on disk, by the checkpoint.
+
+    Clauses: recovery.log.ends-at-first-non-record, recovery.log.blank-leads-on, recovery.log.torn-text
+    """
+    looks_for_torn = scrutiny.torn_text is TornText.UNSYNCED
     end = LogEnd(CommitLogPosition(0), StopKind.END, None)
     for file in files[first:]:
         at = file.start
         for item in walk_file(file, scrutiny):
             if isinstance(item, Stop):
                 end = LogEnd(at, item.kind, item.refusal)
+            elif looks_for_torn and has_torn_text(item, synced_ms):
+                yield _end_before(at)
+                return
             else:
-                yield at, item
+                yield item
                 at = CommitLogPosition(at + item.size)
         if end.kind is not StopKind.BLANK:
             break
     yield end
-
-
-def walk_log(
-    files: Sequence[LoadedFile], first: int, scrutiny: Scrutiny = REFERENCE
-) -> Iterator[StoredMessage | LogEnd]:
-    """The records from file number `first` on, then exactly one LogEnd.
-
-    Clauses: recovery.log.ends-at-first-non-record, recovery.log.blank-leads-on, recovery.log.torn-text
-    """
-    held: tuple[int, StoredMessage] | None = None
-    for item in _iter_log(files, first, scrutiny):
-        is_torn = held is not None and has_torn_text(held[1])
-        is_last = isinstance(item, LogEnd) and scrutiny.torn_text is TornText.LAST_RECORD
-        if held is not None and is_torn and (is_last or scrutiny.torn_text is TornText.ANY_RECORD):
-            yield _end_before(held[0])
-            return
-        if held is not None:
-            yield held[1]
-        if isinstance(item, LogEnd):
-            yield item
-            return
-        held = item

@@ -18,8 +18,8 @@ from spec.layout.checkpoint import Checkpoint, derive_safe_time
 from spec.layout.consume_queue import UNIT_SIZE, Unit
 from spec.layout.queue_append import GapRule, Put
 from spec.layout.record import decode_record
+from spec.layout.record_head import RecordHead
 from spec.layout.record_walk import StopKind
-from spec.layout.stored_message import StoredMessage
 from spec.recovery.index import check_index_file, derive_index_start, derive_indexed_keys
 from spec.recovery.log_start import derive_clean_start, derive_crash_start, read_file_head
 from spec.recovery.log_walk import LogEnd, Scrutiny, TornText, walk_file, walk_log
@@ -52,7 +52,7 @@ _PLACE: Final = struct.Struct(">i8xi4xqq")
 """Of the start of a record: its size, queue id, queue offset and position."""
 
 
-def derive_unit(record: StoredMessage, delays_ms: tuple[int, ...]) -> Unit | None:
+def derive_unit(record: RecordHead, delays_ms: tuple[int, ...]) -> Unit | None:
     """The unit that follows from a record; None for prepared and rolled-back halves.
 
     Clauses: store.queue.tag-code, store.queue.transaction-halves-have-no-unit
@@ -97,11 +97,11 @@ def derive_walk_start(files: Sequence[LoadedFile], checkpoint: Checkpoint, *, is
     return derive_crash_start([read_file_head(file) for file in files], derive_safe_time(checkpoint))
 
 
-def iter_whole_files(files: Sequence[LoadedFile], scrutiny: Scrutiny) -> Iterator[StoredMessage]:
+def iter_whole_files(files: Sequence[LoadedFile], scrutiny: Scrutiny) -> Iterator[RecordHead]:
     """The records of files that lie before the end of the log; damage costs the rest of its file only."""
     for file in files:
         for item in walk_file(file, scrutiny):
-            if isinstance(item, StoredMessage):
+            if isinstance(item, RecordHead):
                 yield item
 
 
@@ -116,7 +116,7 @@ class _QueueTable:
         }
         self.had_gap = False
 
-    def dispatch(self, record: StoredMessage) -> None:
+    def dispatch(self, record: RecordHead) -> None:
         """The record has its unit, if records of its kind have one."""
         unit = derive_unit(record, self._shape.delays_ms)
         if unit is None:
@@ -127,10 +127,12 @@ class _QueueTable:
         put = self._queues[name].dispatch(unit, record.queue_offset)
         self.had_gap |= put in (Put.BEGIN, Put.FILL)
 
-    def dispatch_log(self, files: Sequence[LoadedFile], first: int, scrutiny: Scrutiny) -> LogEnd:
+    def dispatch_log(
+        self, files: Sequence[LoadedFile], first: int, scrutiny: Scrutiny, synced_ms: int
+    ) -> LogEnd:
         """The end of the log; all records from file number `first` up to it are dispatched."""
         end = LogEnd(files[first].start, StopKind.END, None)
-        for item in walk_log(files, first, scrutiny):
+        for item in walk_log(files, first, scrutiny, synced_ms):
             if isinstance(item, LogEnd):
                 end = item
             else:
@@ -168,7 +170,7 @@ def _rebuild_queues(
 
     Clause: recovery.start.gap-starts-over
     """
-    walk_start = files[first].start
+    walk_start, synced_ms = files[first].start, stopped.checkpoint.log_ms
     kept: dict[QueueName, QueueContent] = {}
     for name, found in stopped.queues.items():
         loaded = arrange_files(
@@ -181,24 +183,24 @@ def _rebuild_queues(
             else cut_queue(content, walk_start)
         )
     table = _QueueTable(kept, shape, rule.gap)
-    end = table.dispatch_log(files, first, rule.scrutiny)
+    end = table.dispatch_log(files, first, rule.scrutiny, synced_ms)
     if first and table.had_gap and rule.gap is GapRule.FILL:
         table = _QueueTable(kept, shape, rule.gap)
         for record in iter_whole_files(files[:first], rule.scrutiny):
             table.dispatch(record)
-        end = table.dispatch_log(files, first, rule.scrutiny)
+        end = table.dispatch_log(files, first, rule.scrutiny, synced_ms)
     return end, table.contents()
 
 
 def _index_records(
-    files: Sequence[LoadedFile], first: int, index_start: int, scrutiny: Scrutiny
-) -> Iterator[StoredMessage]:
+    files: Sequence[LoadedFile], first: int, index_start: int, scrutiny: Scrutiny, synced_ms: int
+) -> Iterator[RecordHead]:
     """The records from a position on, wherever reading the log again began."""
     for record in iter_whole_files([file for file in files[:first] if file.end > index_start], scrutiny):
         if record.position >= index_start:
             yield record
-    for item in walk_log(files, first, scrutiny):
-        if isinstance(item, StoredMessage) and item.position >= index_start:
+    for item in walk_log(files, first, scrutiny, synced_ms):
+        if isinstance(item, RecordHead) and item.position >= index_start:
             yield item
 
 
@@ -245,5 +247,7 @@ def recover_store(
         },
         index_files=verdicts,
         index_start=index_start,
-        indexed_keys=derive_indexed_keys(_index_records(files, first, index_start, rule.scrutiny)),
+        indexed_keys=derive_indexed_keys(
+            _index_records(files, first, index_start, rule.scrutiny, stopped.checkpoint.log_ms)
+        ),
     )

@@ -9,6 +9,7 @@ from spec.layout.commit_log_file import encode_file_name, plan_append
 from spec.layout.consume_queue import UNIT_SIZE, Unit, encode_unit
 from spec.layout.index_file import derive_file_size
 from spec.layout.record import encode_record
+from spec.layout.record_head import RecordHead, derive_record_head
 from spec.layout.record_walk import encode_blank
 from spec.layout.stored_message import StoredMessage
 from spec.recovery.state import QueueName, StoppedStore, StoreShape
@@ -54,7 +55,7 @@ class Log:
         record = record._replace(position=plan.record_at)
         self.data += encode_record(record)
         self.records.append(record)
-        if derive_unit(record, SHAPE.delays_ms) is not None:
+        if derive_unit(derive_record_head(record), SHAPE.delays_ms) is not None:
             self.offsets[name] = self.offsets.get(name, 0) + 1
 
     def files(self, data: bytes | None = None) -> list[FoundFile]:
@@ -64,11 +65,15 @@ class Log:
         pieces = [content[at : at + size].ljust(size, b"\0") for at in range(0, len(content), size)]
         return [found_bytes(encode_file_name(self.start + n * size), piece) for n, piece in enumerate(pieces)]
 
+    def heads(self) -> list[RecordHead]:
+        """The records as a walk over the log sees them."""
+        return [derive_record_head(record) for record in self.records]
+
     def units(self) -> dict[QueueName, list[Unit]]:
         """The units of every queue, in order."""
         units: dict[QueueName, list[Unit]] = {}
         for record in self.records:
-            unit = derive_unit(record, SHAPE.delays_ms)
+            unit = derive_unit(derive_record_head(record), SHAPE.delays_ms)
             if unit is not None:
                 units.setdefault(QueueName(record.topic, record.queue_id), []).append(unit)
         return units

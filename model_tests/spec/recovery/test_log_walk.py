@@ -4,25 +4,29 @@ from hypothesis import strategies as st
 
 from model_tests.spec.recovery.sample import SHAPE, sample_log
 from spec.layout.record import encode_record
+from spec.layout.record_head import RecordHead
 from spec.layout.record_walk import Stop, StopKind
-from spec.layout.stored_message import StoredMessage
 from spec.recovery import log_walk
-from spec.recovery.log_walk import APACHE, REFERENCE, LogEnd, TornText, derive_stale_tail, walk_file, walk_log
+from spec.recovery.log_walk import APACHE, REFERENCE, LogEnd, derive_stale_tail, walk_file, walk_log
 from spec.recovery.store_file import LoadedFile, arrange_files, check_file, found_bytes
+from spec.rejection import Rejection
 from spec.values.units import CommitLogPosition, QueueOffset
 
 
-def _walk(data: bytes, scrutiny: log_walk.Scrutiny = REFERENCE) -> tuple[list[StoredMessage], LogEnd]:
-    *records, end = walk_log(arrange_files(sample_log().files(data), SHAPE.log_file_size), 0, scrutiny)
+def _walk(
+    data: bytes, scrutiny: log_walk.Scrutiny = REFERENCE, synced_ms: int = 0
+) -> tuple[list[RecordHead], LogEnd]:
+    files = arrange_files(sample_log().files(data), SHAPE.log_file_size)
+    *records, end = walk_log(files, 0, scrutiny, synced_ms)
     assert isinstance(end, LogEnd)
-    return [record for record in records if isinstance(record, StoredMessage)], end
+    return [record for record in records if isinstance(record, RecordHead)], end
 
 
 @pytest.mark.clause("recovery.log.ends-at-first-non-record", "recovery.log.blank-leads-on")
 def test_whole_log_is_read_over_its_blank_records_up_to_the_zeros() -> None:
     log = sample_log(20)
     records, end = _walk(bytes(log.data))
-    assert records == log.records
+    assert records == log.heads()
     assert end == LogEnd(CommitLogPosition(log.end), StopKind.ZERO, None)
     assert len(log.files()) == 4
 
@@ -32,7 +36,7 @@ def test_whole_log_is_read_over_its_blank_records_up_to_the_zeros() -> None:
 def test_log_cut_anywhere_ends_behind_its_last_whole_record(data: st.DataObject) -> None:
     log = sample_log(12)
     cut = data.draw(st.integers(0, len(log.data)))
-    whole = [record for record in log.records if record.end <= cut]
+    whole = [record for record in log.heads() if record.end <= cut]
     if not cut:
         return
     records, end = _walk(bytes(log.data[:cut]))
@@ -47,7 +51,7 @@ def test_log_ends_before_a_record_with_a_damaged_body(number: int, at: int, chan
     data = bytearray(log.data)
     data[log.records[number].position + at] ^= change
     records, end = _walk(bytes(data))
-    assert records == log.records[:number]
+    assert records == log.heads()[:number]
     assert (end.position, end.kind) == (log.records[number].position, StopKind.DAMAGED)
     assert end.refusal is not None
     assert end.refusal.clause == "store.record.body-crc"
@@ -80,32 +84,44 @@ def test_blank_record_with_a_wrong_size_ends_the_log_for_the_reference_only() ->
     log = sample_log(12)
     data = bytearray(log.data)
     data[log.records[5].end + 3] ^= 1
-    assert _walk(bytes(data))[1].position == log.records[5].end
+    assert _walk(bytes(data))[1].position == log.heads()[5].end
     assert len(_walk(bytes(data), APACHE)[0]) == 12
 
 
 @pytest.mark.clause("recovery.log.torn-text")
 @pytest.mark.parametrize(
-    ("torn_text", "torn", "count"),
+    ("torn", "synced_to", "count"),
     [
-        (TornText.LAST_RECORD, 11, 11),
-        (TornText.LAST_RECORD, 5, 12),
-        (TornText.ANY_RECORD, 11, 11),
-        (TornText.ANY_RECORD, 5, 5),
-        (TornText.NO_RECORD, 11, 12),
+        pytest.param(11, -1, 11, id="the last record, nothing synced"),
+        pytest.param(5, -1, 5, id="one in the midst, whole ones behind it"),
+        pytest.param(5, 4, 5, id="everything before it is synced"),
+        pytest.param(5, 5, 12, id="it was synced itself, so it was sent like this"),
     ],
 )
-def test_record_whose_properties_are_zeros_is_taken_for_half_written(
-    torn_text: TornText, torn: int, count: int
+def test_unsynced_record_whose_properties_are_zeros_ends_the_log(
+    torn: int, synced_to: int, count: int
 ) -> None:
     log = sample_log(12)
     data = bytearray(log.data)
     data[log.records[torn].end - 3 : log.records[torn].end] = bytes(3)
-    records, end = _walk(bytes(data), REFERENCE._replace(torn_text=torn_text))
+    synced_ms = log.records[synced_to].stored_at_ms if synced_to >= 0 else 0
+    records, end = _walk(bytes(data), synced_ms=synced_ms)
     assert len(records) == count
-    if count < 12:
-        assert end.refusal is not None
-        assert (end.position, end.refusal.clause) == (log.records[count].position, "recovery.log.torn-text")
+    assert records[:torn] == log.heads()[:count][:torn]
+    if count == 12:
+        assert end == LogEnd(CommitLogPosition(log.end), StopKind.ZERO, None)
+    else:
+        at = log.records[torn].position
+        refusal = Rejection("recovery.log.torn-text", at, "zeros stand in the topic or the properties")
+        assert end == LogEnd(at, StopKind.DAMAGED, refusal)
+
+
+@pytest.mark.clause("recovery.log.torn-text")
+def test_zeros_in_a_topic_end_the_log_too_and_apache_keeps_both() -> None:
+    log = sample_log(3)
+    zeroed = encode_record(log.records[1]._replace(topic="\0"))
+    data = bytes(log.data[: log.records[1].position]) + zeroed + bytes(log.data[log.records[1].end :])
+    assert [len(_walk(data, scrutiny)[0]) for scrutiny in (REFERENCE, APACHE)] == [1, 3]
 
 
 def test_file_is_read_in_windows_and_a_large_record_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +135,7 @@ def test_file_is_read_in_windows_and_a_large_record_whole(monkeypatch: pytest.Mo
 
     file = check_file(found_bytes("0" * 20, bytes(1_000)), 1_000)
     *records, stop = walk_file(LoadedFile(file.start, file.size, read))
-    assert records == log.records
+    assert records == log.heads()
     assert stop == Stop(log.end, StopKind.ZERO)
     assert max(asked) <= max(record.size for record in log.records)
 
@@ -139,7 +155,7 @@ def test_any_file_ends_in_one_stop(data: bytes) -> None:
     padded = data.ljust(max(1, len(data)), b"\0")
     *records, stop = walk_file(check_file(found_bytes("0" * 20, padded), len(padded)))
     assert isinstance(stop, Stop)
-    assert all(isinstance(record, StoredMessage) for record in records)
+    assert all(isinstance(record, RecordHead) for record in records)
 
 
 @pytest.mark.clause("recovery.log.tail-is-zeroed")
@@ -148,7 +164,7 @@ def test_record_behind_the_end_comes_back_unless_the_tail_is_zeroed() -> None:
     damaged = bytearray(log.data)
     damaged[log.records[2].position + 90] ^= 1
     end = _walk(bytes(damaged))[1].position
-    assert end == log.records[2].position
+    assert end == log.heads()[2].position
     refilled = bytearray(damaged)
     refilled[end : log.records[2].end] = encode_record(log.records[2])
     assert len(_walk(bytes(refilled))[0]) == 6

@@ -27,9 +27,12 @@ def _units(recovered: RecoveredStore) -> dict[QueueName, list[Unit]]:
 def test_any_cut_of_the_log_gives_the_queues_of_what_is_left(data: st.DataObject) -> None:
     log = sample_log(20)
     cut = data.draw(st.integers(1, len(log.data)))
-    checkpoint_ms = data.draw(st.sampled_from([0, FIRST_STORED_AT_MS + 3_000, SAFE]))
     left = Log()
     left.records = [record for record in log.records if record.end <= cut]
+    # A checkpoint vouches for nothing that is lost.
+    last_ms = left.records[-1].stored_at_ms if left.records else 0
+    times = [time for time in (0, FIRST_STORED_AT_MS + 3_000, SAFE) if time < last_ms + 10_000]
+    checkpoint_ms = data.draw(st.sampled_from(times))
     stopped = log.stopped(checkpoint_ms=checkpoint_ms)._replace(log=log.files(bytes(log.data[:cut])))
     recovered = recover_store(stopped, SHAPE)
     assert _units(recovered) == left.units()
@@ -96,6 +99,29 @@ def test_files_behind_the_end_are_dropped_and_an_allocated_one_is_kept() -> None
     ahead = [*sample_log(3).files(), found_bytes(f"{1_000:020d}", bytes(1_000))]
     allocated = recover_store(sample_log(3).stopped()._replace(log=ahead), SHAPE)
     assert (allocated.kept_files, allocated.dropped_files) == ((0,), (1_000,))
+
+
+@pytest.mark.clause("recovery.log.torn-text")
+@pytest.mark.parametrize(
+    ("checkpoint_ms", "is_clean_stop", "count"),
+    [(0, False, 4), (FIRST_STORED_AT_MS + 40_000, False, 8), (0, True, 8)],
+    ids=["unsynced", "synced", "clean stop"],
+)
+def test_zeros_in_a_text_end_the_log_only_where_the_checkpoint_does_not_vouch_for_it(
+    checkpoint_ms: int,
+    is_clean_stop: bool,  # noqa: FBT001 - a column
+    count: int,
+) -> None:
+    log = sample_log(8)
+    data = bytearray(log.data)
+    data[log.records[4].end - 1] = 0
+    stopped = log.stopped(checkpoint_ms=checkpoint_ms, is_clean_stop=is_clean_stop)
+    recovered = recover_store(stopped._replace(log=log.files(bytes(data))), SHAPE)
+    assert recovered.log_end.position == (log.records[4].position if count == 4 else log.end)
+    assert [key.position for key in recovered.indexed_keys] == [
+        record.position for record in log.records[:count]
+    ]
+    assert sum(queue.max_offset for queue in recovered.queues.values()) == count
 
 
 @pytest.mark.clause("recovery.state.no-log-no-queues")
