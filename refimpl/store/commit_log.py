@@ -3,11 +3,11 @@
 Two places matter. Up to `end` the log is written; up to `flushed` it is on disk. A write that
 fails may leave bytes behind the end, so the tail is made zero before anything is written again: a
 record that nobody was told about must not come back when a later one happens to end just before
-it. A sync that fails leaves nobody knowing what is on disk, so everything behind `flushed` is
-written again before the next sync may succeed.
+it. A sync that fails leaves nobody knowing what is on disk, so what it was about is written again
+before the next sync may succeed, and until then the log takes nothing.
 """
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from refimpl.ports import DiskError
 from refimpl.store.file_sequence import FileSequence, SequenceSync
@@ -17,9 +17,6 @@ from spec.layout.directory import COMMIT_LOG_FOLDER
 from spec.layout.record_walk import encode_blank
 from spec.layout.stored_message import BLANK_SIZE
 from spec.values.units import ByteCount, CommitLogPosition, Milliseconds
-
-_COPY_SIZE: Final = 1024 * 1024
-"""How much is read and written again at once."""
 
 
 class LogSync(NamedTuple):
@@ -46,6 +43,14 @@ class CommitLog:
         """A sync failed and none has succeeded since."""
 
     @property
+    def vouched_ms(self) -> Milliseconds:
+        """The store time up to which every message is on disk: another one may get the time of the last.
+
+        Clause: store.checkpoint.safe-time
+        """
+        return Milliseconds(max(0, self.flushed_at_ms - 1))
+
+    @property
     def min_position(self) -> CommitLogPosition:
         """Where the log begins."""
         return CommitLogPosition(self.sequence.first)
@@ -63,7 +68,9 @@ class CommitLog:
     def append(self, position: CommitLogPosition, data: bytes, stored_at_ms: Milliseconds) -> None:
         """The records stand where they were planned; after a failure the log is as long as before."""
         if self._has_stale_tail:
+            # Durably, or a crash could mix the old bytes with the new ones.
             self.sequence.cut(self.end)
+            self.sequence.start_sync().finish()
             self._has_stale_tail = False
         try:
             if position != self.end or not self.sequence.has(position):
@@ -91,26 +98,16 @@ class CommitLog:
 
     def start_sync(self) -> LogSync:
         """A sync of everything written so far."""
-        if self.is_unsure:
-            self._write_again()
         return LogSync(self.sequence.start_sync(), self.end, self.stored_at_ms)
 
     def end_sync(self, sync: LogSync, error: DiskError | None) -> None:
         """The log is on disk up to where the sync was started, unless it failed."""
         self.is_unsure = error is not None
         if error is not None:
-            self.sequence.renew_dirty(sync.files)
+            self.sequence.doubt(sync.files)
             return
         self.flushed = max(self.flushed, sync.end)
         self.flushed_at_ms = max(self.flushed_at_ms, sync.stored_at_ms)
-
-    def _write_again(self) -> None:
-        """Everything behind `flushed` is dirty again: after a failed sync the system counts it as clean."""
-        at = max(self.flushed, self.sequence.first)
-        while at < self.end:
-            length = min(_COPY_SIZE, derive_remaining(at, self.sequence.file_size), self.end - at)
-            self.sequence.write(at, self.sequence.read(at, length))
-            at += length
 
     @property
     def byte_count(self) -> ByteCount:

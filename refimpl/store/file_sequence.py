@@ -5,22 +5,33 @@ has written since their last sync and whether names are new, so that one call sy
 dirty. Where the sequence ends is known to its owner only: files are created at full size.
 """
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
-from refimpl.ports import DiskFile, Entry, Sync
+from refimpl.ports import DiskFile, Entry, Sync, sync_file
 from refimpl.store.open_files import OpenFiles
 from spec.layout.commit_log_file import encode_file_name
 from spec.layout.record import ReadableBytes
 from spec.recovery.store_file import FoundFile, LoadedFile, arrange_files
 from spec.values.units import ByteCount
 
+_COPY_SIZE: Final = 1024 * 1024
+"""How much is read and written again at once."""
+
+
+class Span(NamedTuple):
+    """Written bytes of one file: from the lowest to the highest."""
+
+    low: int
+    high: int
+
 
 class SequenceSync(NamedTuple):
     """A sync of everything that was dirty when it was started."""
 
     sequence: "FileSequence"
-    starts: tuple[int, ...]
+    spans: Mapping[int, Span]
+    """What it is about, by the start of the file."""
     syncs: tuple[Sync, ...]
     has_new_names: bool
 
@@ -42,7 +53,10 @@ class FileSequence:
         self.starts: list[int] = []
         """Where the files begin, in order and without holes."""
         self._paths: dict[int, str] = {}
-        self._dirty: dict[int, None] = {}
+        self._dirty: dict[int, Span] = {}
+        """What was written since the last sync was started, by the start of the file."""
+        self._doubtful: dict[int, Span] = {}
+        """What a failed sync was about: nobody knows whether it is on disk."""
         self._has_new_names = False
 
     def load(self, entries: Iterable[Entry]) -> tuple[LoadedFile, ...]:
@@ -89,15 +103,28 @@ class FileSequence:
         """The bytes stand at the place; they lie within one file."""
         inside = place % self.file_size
         start = place - inside
-        self._dirty[start] = None
+        self._soil(start, inside, inside + len(data))
         self._files.get(self._paths[start]).write(inside, data)
 
+    def _soil(self, start: int, low: int, high: int) -> None:
+        span = self._dirty.get(start)
+        if span is not None:
+            low, high = min(low, span.low), max(high, span.high)
+        self._dirty[start] = Span(low, high)
+
     def begin_file(self, start: int) -> None:
-        """A file of zeros begins there, behind all others."""
+        """A file of zeros begins there, behind all others.
+
+        The one before is durable as a file: a crash that loses a file and keeps a later one would
+        leave a hole.
+        """
+        if self.starts and self._has_new_names:
+            sync_file(self._files.get(self._paths[self.starts[-1]]))
+            self.sync_names()
         path = f"{self.folder}/{encode_file_name(start)}"
         self._files.create(path, self.file_size)
         self._add(start)
-        self._dirty[start] = None
+        self._soil(start, 0, 0)
         self._has_new_names = True
 
     def cut(self, end: int) -> None:
@@ -108,7 +135,7 @@ class FileSequence:
         self.drop_behind(end)
         if self.has(end):
             start = end - end % self.file_size
-            self._dirty[start] = None
+            self._soil(start, end - start, end - start)
             self.file_at(end).zero_from(end - start)
 
     def drop_behind(self, end: int) -> None:
@@ -117,17 +144,26 @@ class FileSequence:
         Clause: recovery.log.cut-files
         """
         while self.starts and self.starts[-1] > end:
-            self._remove(self.starts.pop())
+            self._remove(-1)
 
     def remove_first(self, count: int) -> None:
         """The oldest files are gone."""
-        for start in self.starts[:count]:
-            self._remove(start)
-        del self.starts[:count]
+        for _ in range(count):
+            self._remove(0)
 
-    def _remove(self, start: int) -> None:
-        self._files.remove(self._paths.pop(start))
+    def _remove(self, number: int) -> None:
+        """The first or the last file is gone.
+
+        One removal is durable before the next: a crash that forgets one and keeps its neighbour's
+        would leave a hole.
+        """
+        if self._has_new_names:
+            self.sync_names()
+        start = self.starts[number]
+        self._files.remove(self._paths[start])
+        del self.starts[number], self._paths[start]
         self._dirty.pop(start, None)
+        self._doubtful.pop(start, None)
         self._has_new_names = True
 
     def modified_ms(self) -> dict[int, int]:
@@ -135,28 +171,43 @@ class FileSequence:
         entries = self._files.disk.list_folder(self.folder)
         return {int(entry.name): entry.modified_ms for entry in entries if entry.name.isdigit()}
 
-    def mark_dirty(self, place: int) -> None:
-        """The files from a place on are synced again: nobody knows what of them is on disk."""
-        self._dirty |= {start: None for start in self.starts if start + self.file_size > place}
+    def write_again(self, place: int, end: int) -> None:
+        """The bytes up to `end` are dirty, whatever the system thinks of them."""
+        while place < end:
+            length = min(_COPY_SIZE, self.file_size - place % self.file_size, end - place)
+            self.write(place, self.read(place, length))
+            place += length
+
+    def doubt_names(self) -> None:
+        """Nobody knows which names are on disk."""
         self._has_new_names = True
 
     @property
     def is_dirty(self) -> bool:
         """Whether a sync has anything to do."""
-        return bool(self._dirty) or self._has_new_names
+        return bool(self._dirty or self._doubtful) or self._has_new_names
 
     def start_sync(self) -> SequenceSync:
-        """A sync of everything that is dirty; what is written from now on is dirty again."""
-        starts = tuple(self._dirty)
-        syncs = tuple(self._files.get(self._paths[start]).start_sync() for start in starts)
-        task = SequenceSync(self, starts, syncs, self._has_new_names)
+        """A sync of everything that is dirty; what is written from now on is dirty again.
+
+        What a failed sync was about is written once more: the system counts it as clean.
+        """
+        for start, span in tuple(self._doubtful.items()):
+            self.write_again(start + span.low, start + span.high)
+            del self._doubtful[start]
+        spans = dict(self._dirty)
+        syncs = tuple(self._files.get(self._paths[start]).start_sync() for start in spans)
+        task = SequenceSync(self, spans, syncs, self._has_new_names)
         self._dirty.clear()
         self._has_new_names = False
         return task
 
-    def renew_dirty(self, task: SequenceSync) -> None:
-        """What a failed sync was about is dirty again."""
-        self._dirty |= {start: None for start in task.starts if start in self._paths}
+    def doubt(self, task: SequenceSync) -> None:
+        """Nobody knows what of a sync that failed, or was given up, is on disk."""
+        for start, span in task.spans.items():
+            if start in self._paths:
+                known = self._doubtful.get(start, span)
+                self._doubtful[start] = Span(min(known.low, span.low), max(known.high, span.high))
         self._has_new_names |= task.has_new_names
 
     def sync_names(self) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
-from refimpl.ports import sync_file
+from refimpl.ports import DiskFile, sync_file
 from refimpl.store.open_files import OpenFiles
 from spec.layout.directory import INDEX_FOLDER, encode_index_name
 from spec.layout.index_chain import derive_previous, derive_seconds
@@ -37,6 +37,8 @@ from spec.values.units import CommitLogPosition, Count, Index, Milliseconds
 _SLOT: Final = struct.Struct(">i")
 _ENTRY: Final = struct.Struct(">iqii")
 _NO_TIME: Final = Milliseconds(0)
+_COPY_SIZE: Final = 1024 * 1024
+"""How much is read and written again at once."""
 
 
 class IndexShape:
@@ -68,6 +70,8 @@ class IndexFile:
         self._waiting = bytearray()
         """Entries that are not on disk yet; the last one is number `next_entry` - 1."""
         self.is_sealed = True
+        self._is_doubtful = False
+        """A seal was begun and did not end."""
 
     @property
     def header(self) -> IndexHeader:
@@ -126,14 +130,26 @@ class IndexFile:
         """Everything is on disk, the header last."""
         self.write_waiting()
         file = self._files.get(self.path)
+        if self._is_doubtful:
+            self._write_again(file)
+        self._is_doubtful = True
         if self._slots is not None:
             file.write(HEADER_SIZE, self._slots)
         # The header vouches for the rest, so the rest is durable first.
         sync_file(file)
         file.write(0, encode_header(self.header))
         sync_file(file)
+        self._files.disk.sync_folder(INDEX_FOLDER)
+        self._is_doubtful = False
         self._slots = None
         self.is_sealed = True
+
+    def _write_again(self, file: DiskFile) -> None:
+        """All entries are dirty: after a failed sync the system counts them as clean."""
+        at = derive_entry_position(FIRST_ENTRY, self._shape.slots)
+        end = derive_entry_position(self._next_entry, self._shape.slots)
+        for place in range(at, end, _COPY_SIZE):
+            file.write(place, file.read(place, min(_COPY_SIZE, end - place)))
 
     def as_queried(self) -> IndexedFile:
         """The file as a query reads it."""
@@ -202,7 +218,6 @@ class KeyIndex:
             self.files[-1].seal()
         file = IndexFile(self._open_files, self._new_name(now_ms), self._shape, self._first_header())
         self._open_files.create(file.path, self._shape.file_size)
-        self._open_files.disk.sync_folder(INDEX_FOLDER)
         self.files.append(file)
         return file
 
@@ -235,10 +250,12 @@ class KeyIndex:
 
         Clause: store.checkpoint.index-time
         """
-        before = [EMPTY_HEADER, *(file.header for file in self.files)]
-        return (
-            derive_vouched_index_ms(before[-2].end_at_ms, before[-1].begin_at_ms) if self.files else _NO_TIME
-        )
+        if not self.files:
+            return _NO_TIME
+        previous_end_ms = self.files[-2].header.end_at_ms if len(self.files) > 1 else _NO_TIME
+        # The first message of an empty file may still get the time of the last one before it.
+        begin_ms = self.files[-1].header.begin_at_ms or previous_end_ms
+        return Milliseconds(max(0, derive_vouched_index_ms(previous_end_ms, begin_ms)))
 
     def sealed_ms(self) -> Milliseconds:
         """The time up to which the index is on disk after a seal."""

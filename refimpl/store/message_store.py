@@ -41,7 +41,7 @@ from spec.rejection import Rejection
 from spec.store.flush import FlushMode, Promise, derive_promise, derive_readable_end, is_flush_due
 from spec.store.retention import is_writable
 from spec.values.system_flag import has_queue_entry
-from spec.values.units import CommitLogPosition, Milliseconds, QueueId, QueueOffset
+from spec.values.units import ByteCount, CommitLogPosition, Milliseconds, QueueId, QueueOffset
 
 DEFAULT_SETTINGS: Final = StoreSettings()
 _FIRST_OFFSET: Final = QueueOffset(0)
@@ -58,6 +58,21 @@ class Appended(NamedTuple):
     """What stands in the log now; nothing if it was refused."""
     ticket: int | None = None
     """The name under which `settle` will speak of it; None if it is settled already."""
+
+    @property
+    def position(self) -> CommitLogPosition | None:
+        """Where the first message stands; None if it was refused."""
+        return self.records[0].position if self.records else None
+
+    @property
+    def queue_offset(self) -> QueueOffset | None:
+        """The offset of the first message; None if it was refused."""
+        return self.records[0].queue_offset if self.records else None
+
+    @property
+    def size(self) -> ByteCount:
+        """The bytes of all records."""
+        return ByteCount(sum(record.size for record in self.records))
 
 
 class Settled(NamedTuple):
@@ -139,6 +154,11 @@ class MessageStore:
         except Rejection as refusal:
             return Appended(PutStatus.MESSAGE_ILLEGAL, str(refusal))
         name = messages[0].topic, messages[0].queue_id
+        if name not in self.queues.next_offsets:
+            try:
+                self.queues.get(QueueName(*name))
+            except Rejection as refusal:
+                return Appended(PutStatus.MESSAGE_ILLEGAL, str(refusal))
         has_entry = has_queue_entry(messages[0].system_flag)
         offset = self.queues.next_offsets.get(name, _FIRST_OFFSET) if has_entry else _FIRST_OFFSET
         position, before = start, self.log.end
@@ -207,17 +227,29 @@ class MessageStore:
             self.settings.log_timing,
         )
         is_awaited = self._is_sync and self.log.end > self.log.flushed
-        if self._log_sync is not None or not (is_due or is_awaited or is_forced):
+        is_owed = self._owes_sync(now_ms)
+        if self._log_sync is not None or not (is_due or is_awaited or is_owed or is_forced):
             return None
         try:
             self._log_sync = self.log.start_sync()
         except DiskError:
+            self.log.is_unsure = True
             return None
         self._last_flush_ms = self._last_thorough_ms = now_ms
         return self._log_sync
 
+    def _owes_sync(self, now_ms: int) -> bool:
+        """Whether a failed sync has to be made up for, or removed names wait to be durable."""
+        timing = self.settings.log_timing
+        pause_ms = timing.interval_ms if self.log.is_unsure else timing.thorough_ms
+        is_dirty = self.log.is_unsure or self.log.sequence.is_dirty
+        return is_dirty and now_ms - self._last_flush_ms >= pause_ms
+
     def end_log_flush(self, sync: LogSync, error: DiskError | None) -> None:
         """The log is as durable as the sync made it."""
+        if sync is not self._log_sync:
+            # It was given up before it ended.
+            return
         self._log_sync = None
         self.log.end_sync(sync, error)
 
@@ -314,15 +346,24 @@ class MessageStore:
         return error
 
     def _write_all(self, now_ms: int) -> DiskError | None:
+        """Everything that was appended is on disk and dispatched; the error that prevented it otherwise."""
+        if self._log_sync is not None:
+            # Whoever finishes it does so too late for us.
+            self.end_log_flush(self._log_sync, DiskError(DiskReason.BROKEN, "", "given up"))
+        self._queue_timer.give_up()
         error = self.flush(now_ms, is_forced=True)
         self.reput_all()
-        return error or self._dispatch_error or self.flush(now_ms, is_forced=True)
+        error = error or self._dispatch_error or self.flush(now_ms, is_forced=True)
+        if error is None and (self.log.is_unsure or self.log.flushed < self.log.end):
+            error = DiskError(DiskReason.BROKEN, self.log.sequence.folder, "the log could not be synced")
+        return error
 
     def _seal(self) -> None:
         parts = self._parts
         parts.index.seal()
-        log_ms = self.log.flushed_at_ms
-        parts.checkpoint.write(Checkpoint(log_ms, log_ms, parts.index.sealed_ms()))
+        parts.checkpoint.write(
+            Checkpoint(self.log.flushed_at_ms, parts.reput.stored_at_ms, parts.index.sealed_ms())
+        )
         remove_abort(parts.disk)
 
 
@@ -358,7 +399,7 @@ def open_store(
     try:
         recovered = Recovery(parts).run()
         write_abort(disk)
-        checkpoint.write(Checkpoint(log.flushed_at_ms, log.flushed_at_ms, index.vouched_ms()))
+        checkpoint.write(Checkpoint(log.vouched_ms, log.vouched_ms, index.vouched_ms()))
         store = MessageStore(parts, recovered, zone, now_ms)
         store.retention.look()
     except BaseException:

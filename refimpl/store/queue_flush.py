@@ -7,7 +7,7 @@ began, so the checkpoint never claims more than is there.
 
 from typing import NamedTuple
 
-from refimpl.ports import DiskError
+from refimpl.ports import DiskError, DiskReason
 from refimpl.store.checkpoint_file import CheckpointFile
 from refimpl.store.consume_queue import ConsumeQueue
 from refimpl.store.file_sequence import SequenceSync
@@ -71,12 +71,20 @@ class QueueFlushTimer:
 
     def end(self, flush: QueueFlush, error: DiskError | None) -> None:
         """What a failed flush was about is dirty again."""
+        if flush is not self._flush:
+            # It was given up before it ended.
+            return
         self._flush = None
         if error is not None:
             for name, queue, sync in flush.queues:
-                queue.sequence.renew_dirty(sync)
+                queue.sequence.doubt(sync)
                 self._parts.reput.dirty[name] = queue
+
+    def give_up(self) -> None:
+        """No flush is under way: what the last one was about is dirty again."""
+        if self._flush is not None:
+            self.end(self._flush, DiskError(DiskReason.BROKEN, "", "given up"))
 
     def _derive_checkpoint(self) -> Checkpoint:
         parts = self._parts
-        return Checkpoint(parts.log.flushed_at_ms, parts.reput.stored_at_ms, parts.index.vouched_ms())
+        return Checkpoint(parts.log.vouched_ms, parts.reput.stored_at_ms, parts.index.vouched_ms())

@@ -6,6 +6,7 @@ from refimpl.store.consume_queue import ConsumeQueue
 from refimpl.store.open_files import OpenFiles
 from spec.layout.directory import QUEUE_FOLDER, check_folder_name
 from spec.recovery.state import QueueName
+from spec.rejection import Rejection
 from spec.values.units import CommitLogPosition, QueueId, QueueOffset
 
 
@@ -25,12 +26,14 @@ class QueueTable:
         return self._queues.get(name)
 
     def get(self, name: QueueName) -> ConsumeQueue:
-        """The queue.
+        """The queue; refuses a name under which no queue can stand.
 
         Clause: store.directory.queue-folders
         """
         queue = self._queues.get(name)
         if queue is None:
+            if name.queue_id < 0:
+                raise Rejection("store.directory.queue-folders", 0, f"{name.queue_id} is no queue")
             topic = check_folder_name(name.topic, "store.directory.queue-folders")
             folder = f"{QUEUE_FOLDER}/{topic}/{name.queue_id}"
             queue = ConsumeQueue(name, self._files, folder, self._units_per_file)

@@ -23,7 +23,7 @@ from refimpl.store.reput import Reput
 from refimpl.store.settings import StoreSettings
 from refimpl.store.unit_scan import count_written
 from spec.layout.checkpoint import Checkpoint
-from spec.layout.commit_log_file import derive_next_file_start
+from spec.layout.commit_log_file import POSITION_LIMIT, derive_next_file_start
 from spec.layout.consume_queue import UNIT_SIZE
 from spec.layout.directory import (
     ABORT_FILE,
@@ -101,6 +101,8 @@ class Recovery:
         self._parts = parts
         self._is_clean = not parts.disk.has(ABORT_FILE)
         self._records = 0
+        self._unsynced_from = POSITION_LIMIT
+        """Where the first record stands that the checkpoint does not vouch for."""
 
     def run(self) -> Recovered:
         """The parts agree, and all of them are on disk; refuses files that are not this store's.
@@ -112,13 +114,16 @@ class Recovery:
         log_files = self._load_log()
         queues = self._load_queues()
         index_files = self._find_index_files()
+        self._drop_empty_files(queues)
         checkpoint = parts.checkpoint.latest
         first = derive_walk_start(log_files, checkpoint, is_clean_stop=self._is_clean) if log_files else 0
         walk_start = log_files[first].start if log_files else CommitLogPosition(0)
         kept = {queue: self._keep(queue, log_files, walk_start) for queue in queues}
+        dropped = self._keep_index(index_files, checkpoint)
+        self._index_again(walk_start)
         end, began_again = self._rebuild_queues(kept, log_files, first, checkpoint)
-        self._settle_log(end, walk_start)
-        dropped = self._settle_index(index_files, checkpoint, end.position, walk_start)
+        self._settle_log(end)
+        self._cut_index(index_files, end.position)
         self._settle_queues()
         return Recovered(
             self._is_clean,
@@ -257,10 +262,14 @@ class Recovery:
         reput, log = self._parts.reput, self._parts.log
         waiting = 0
         for record in records:
-            put = reput.put_unit(record, record.properties())
+            properties = record.properties()
+            put = reput.put_unit(record, properties)
             if put in (Put.BEGIN, Put.FILL) and not is_whole:
                 reput.forget_dispatched()
                 return False
+            reput.put_keys(record, properties)
+            if record.stored_at_ms > self._parts.checkpoint.latest.log_ms:
+                self._unsynced_from = min(self._unsynced_from, record.position)
             log.stored_at_ms = Milliseconds(max(log.stored_at_ms, record.stored_at_ms))
             waiting += 1
             self._records += 1
@@ -270,72 +279,82 @@ class Recovery:
         reput.write_dispatched()
         return True
 
-    def _settle_log(self, end: LogEnd, walk_start: int) -> None:
+    def _settle_log(self, end: LogEnd) -> None:
         """The log ends where its last record ends, and all that was read again is on disk.
 
         Clauses: recovery.log.cut-files, recovery.log.tail-is-zeroed
         """
         log = self._parts.log
-        self._drop_empty_files(COMMIT_LOG_FOLDER)
         log.end = end.position
         if self._is_clean and end.kind is not StopKind.DAMAGED:
             log.sequence.drop_behind(end.position)
         else:
             log.sequence.cut(end.position)
-            log.sequence.mark_dirty(walk_start)
+            # After a failed sync the system counts what it lost as clean, so syncing is not enough.
+            log.sequence.write_again(min(self._unsynced_from, end.position), end.position)
+            log.sequence.doubt_names()
         log.sequence.start_sync().finish()
         log.flushed = log.end
         log.flushed_at_ms = log.stored_at_ms
         self._parts.reput.position = log.end
         self._parts.reput.stored_at_ms = log.stored_at_ms
 
-    def _drop_empty_files(self, folder: str) -> None:
+    def _drop_empty_files(self, queues: Iterable[ConsumeQueue]) -> None:
         """What a crash left between creating a file and giving it its size is gone.
 
         Clause: recovery.load.empty-last-file
         """
-        for entry in self._parts.disk.list_folder(folder):
-            if entry.size == 0 and not entry.is_folder:
-                self._parts.files.remove(f"{folder}/{entry.name}")
+        for folder in (COMMIT_LOG_FOLDER, *(queue.sequence.folder for queue in queues)):
+            for entry in self._parts.disk.list_folder(folder):
+                if entry.size == 0:
+                    self._parts.files.remove(f"{folder}/{entry.name}")
 
-    def _settle_index(
-        self, found: list[FoundFile], checkpoint: Checkpoint, log_end: int, walk_start: int
-    ) -> tuple[Rejection, ...]:
-        """The index holds the keys of the whole log; why files of it were dropped.
+    def _keep_index(self, found: list[FoundFile], checkpoint: Checkpoint) -> tuple[Rejection, ...]:
+        """The index consists of files that were on disk; why others were dropped.
 
-        Clauses: recovery.index.drops-unsafe-file, recovery.index.within-the-log,
-        recovery.index.rebuilt-from-last-kept
+        Clause: recovery.index.drops-unsafe-file
         """
-        parts = self._parts
         kept: list[tuple[str, IndexHeader]] = []
         dropped: list[Rejection] = []
         for file in found:
             verdict = check_index_file(
                 file,
-                parts.settings.index_file_size,
+                self._parts.settings.index_file_size,
                 checkpoint.index_ms,
-                log_end,
+                POSITION_LIMIT,
                 is_clean_stop=self._is_clean,
             )
             if verdict.header is not None and not dropped:
                 kept.append((file.name, verdict.header))
-                continue
-            reason = verdict.refusal or Rejection(
-                "recovery.index.rebuilt-from-last-kept",
-                0,
-                f"{file.name} stands behind a file that is dropped",
-            )
-            dropped.append(reason)
-            parts.files.remove(f"{INDEX_FOLDER}/{file.name}")
-        parts.index.load(kept)
-        headers = [header for _, header in kept]
-        start = derive_index_start(headers, parts.log.min_position, walk_start)
-        self._index_again(start, CommitLogPosition(log_end))
+            else:
+                dropped.append(verdict.refusal or _behind_dropped(file.name))
+                self._parts.files.remove(f"{INDEX_FOLDER}/{file.name}")
+        self._parts.index.load(kept)
         return tuple(dropped)
 
-    def _index_again(self, position: CommitLogPosition, end: CommitLogPosition) -> None:
-        """The keys of all messages from a position on are in the index; a damaged file costs its rest."""
+    def _cut_index(self, found: list[FoundFile], log_end: CommitLogPosition) -> None:
+        """Nothing in the index leads behind the log, whose end was not known when files were kept.
+
+        Clause: recovery.index.within-the-log
+        """
+        index = self._parts.index
+        old_names = {file.name for file in found}
+        old = [(file.name, file.header) for file in index.files if file.name in old_names]
+        within = [(name, header) for name, header in old if header.end_position < max(log_end, 1)]
+        if within != old:
+            for file in index.files[len(within) :]:
+                self._parts.files.remove(file.path)
+            index.load(within)
+            self._index_again(log_end)
+
+    def _index_again(self, end: CommitLogPosition) -> None:
+        """The keys of all messages before `end` are in the index; a damaged file costs its rest.
+
+        Clause: recovery.index.rebuilt-from-last-kept
+        """
         reput, log = self._parts.reput, self._parts.log
+        headers = [file.header for file in self._parts.index.files]
+        position = derive_index_start(headers, log.min_position, 0)
         while position < end:
             try:
                 heads, position = reput.read_stretch(position, end)
@@ -350,12 +369,17 @@ class Recovery:
         """Queues begin with the first message that the log still has, and are on disk."""
         parts = self._parts
         for queue in parts.queues:
-            self._drop_empty_files(queue.sequence.folder)
             queue.correct_min_offset(parts.log.min_position)
+            if queue.sequence.is_dirty and not self._is_clean:
+                queue.sequence.doubt_names()
             if queue.sequence.is_dirty:
                 queue.sequence.start_sync().finish()
         parts.queues.set_next_offsets()
         parts.reput.dirty.clear()
+
+
+def _behind_dropped(name: str) -> Rejection:
+    return Rejection("recovery.index.rebuilt-from-last-kept", 0, f"{name} stands behind a dropped file")
 
 
 def _count_written(queue: ConsumeQueue) -> int:

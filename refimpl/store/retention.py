@@ -8,6 +8,7 @@ an older offset is told that its message is gone.
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
+from refimpl.ports import DiskError
 from refimpl.store.recovery import StoreParts
 from spec.recovery.state import QueueName
 from spec.store.retention import (
@@ -82,9 +83,23 @@ class Retention:
         # Nothing is removed that is not dispatched yet.
         while count and sequence.starts[count] > self._parts.reput.position:
             count -= 1
+        if count:
+            self._sync_queues()
         sequence.remove_first(count)
         moved = self._follow()
         return Removed(Count(count), self._parts.log.min_position, moved)
+
+    def _sync_queues(self) -> None:
+        """The queues are on disk: when the log has lost their messages, only they know how far they are."""
+        dirty = self._parts.reput.dirty
+        for name, queue in sorted(dirty.items()):
+            sync = queue.start_sync()
+            try:
+                sync.finish()
+            except DiskError:
+                queue.sequence.doubt(sync)
+                raise
+            del dirty[name]
 
     def _follow(self) -> tuple[tuple[QueueName, QueueOffset], ...]:
         """Queues and index begin where the log begins.
