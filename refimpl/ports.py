@@ -6,10 +6,12 @@ same few sentences:
 
 - A write is readable at once by everyone who reads the same disk, and durable only after a sync of
   its file that was *started* after the write and finished without an error.
-- A name (created, removed or renamed) is durable only after its folder was synced.
+- A name (created, removed or renamed) is durable only after its folder was synced; the length of a new
+  file only after a sync of the file.
 - A failed call changes nothing that was durable. A failed write may have written any part of its bytes.
 
-Paths are relative to the root, with `/` between their parts.
+Paths are relative to the root, with `/` between their parts. A path that leads out of the root, a
+range outside the file and a sync that is finished twice are mistakes of the caller: a ValueError.
 """
 
 from enum import Enum

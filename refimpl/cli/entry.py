@@ -28,6 +28,7 @@ EXIT_READER_GONE: Final = 141
 COMMANDS: Final = {
     "clauses": "List the clauses, or show some of them in full.",
     "decode": "Show the frames in hex digits, in a file or on standard input (-).",
+    "store": "Judge or show the files of a store, without writing anything.",
 }
 """Each command stands in the module of its name, as a function of its name; the text is its summary."""
 

@@ -1,0 +1,1 @@
+"""The doors to the real outside: files of the operating system."""

@@ -1,0 +1,1 @@
+"""The doors to a simulated outside: everything in memory, and every accident on purpose."""
