@@ -70,7 +70,7 @@ class CommitLog:
         if self._has_stale_tail:
             # Durably, or a crash could mix the old bytes with the new ones.
             self.sequence.cut(self.end)
-            self.sequence.start_sync().finish()
+            self.sequence.sync()
             self._has_stale_tail = False
         try:
             if position != self.end or not self.sequence.has(position):
@@ -103,8 +103,8 @@ class CommitLog:
     def end_sync(self, sync: LogSync, error: DiskError | None) -> None:
         """The log is on disk up to where the sync was started, unless it failed."""
         self.is_unsure = error is not None
+        self.sequence.end_sync(sync.files, is_done=error is None)
         if error is not None:
-            self.sequence.doubt(sync.files)
             return
         self.flushed = max(self.flushed, sync.end)
         self.flushed_at_ms = max(self.flushed_at_ms, sync.stored_at_ms)

@@ -100,6 +100,11 @@ class ConsumeQueue:
         self.unsynced_bytes = 0
         return self.sequence.start_sync()
 
+    def sync(self) -> None:
+        """All that is written is on disk."""
+        self.unsynced_bytes = 0
+        self.sequence.sync()
+
     def forget_waiting(self) -> None:
         """Nothing waits: the stretch of the log will be dispatched again."""
         self.set_tail(self.tail)

@@ -8,7 +8,7 @@ dirty. Where the sequence ends is known to its owner only: files are created at 
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from refimpl.ports import DiskFile, Entry, Sync, sync_file
+from refimpl.ports import DiskError, DiskFile, Entry, Sync, sync_file
 from refimpl.store.open_files import OpenFiles
 from spec.layout.commit_log_file import encode_file_name
 from spec.layout.record import ReadableBytes
@@ -33,6 +33,8 @@ class SequenceSync(NamedTuple):
     spans: Mapping[int, Span]
     """What it is about, by the start of the file."""
     syncs: tuple[Sync, ...]
+    name_changes: int
+    """How many changes of names it is about, counted from the start."""
     has_new_names: bool
 
     def finish(self) -> None:
@@ -40,7 +42,7 @@ class SequenceSync(NamedTuple):
         for sync in self.syncs:
             sync.finish()
         if self.has_new_names:
-            self.sequence.sync_names()
+            self.sequence.sync_folder()
 
 
 class FileSequence:
@@ -57,7 +59,10 @@ class FileSequence:
         """What was written since the last sync was started, by the start of the file."""
         self._doubtful: dict[int, Span] = {}
         """What a failed sync was about: nobody knows whether it is on disk."""
-        self._has_new_names = False
+        self._name_changes = 0
+        """How often a name was added or removed."""
+        self._durable_changes = 0
+        """How many of these changes are known to be on disk."""
 
     def load(self, entries: Iterable[Entry]) -> tuple[LoadedFile, ...]:
         """The files of the folder as recovery reads them; refuses what is not of this sequence.
@@ -118,14 +123,26 @@ class FileSequence:
         The one before is durable as a file: a crash that loses a file and keeps a later one would
         leave a hole.
         """
-        if self.starts and self._has_new_names:
-            sync_file(self._files.get(self._paths[self.starts[-1]]))
-            self.sync_names()
+        if self.starts:
+            self._settle_names()
         path = f"{self.folder}/{encode_file_name(start)}"
         self._files.create(path, self.file_size)
         self._add(start)
         self._soil(start, 0, 0)
-        self._has_new_names = True
+        self._name_changes += 1
+
+    def _settle_names(self) -> None:
+        """All names are durable, and the last file has its size."""
+        if self._durable_changes == self._name_changes:
+            return
+        if self.starts:
+            try:
+                sync_file(self._files.get(self._paths[self.starts[-1]]))
+            except DiskError:
+                self._doubt_span(self.starts[-1], self._dirty.pop(self.starts[-1], Span(0, 0)))
+                raise
+        self.sync_folder()
+        self._durable_changes = self._name_changes
 
     def cut(self, end: int) -> None:
         """Nothing stands at or behind `end`: later files are gone, the rest of its file is zero.
@@ -157,14 +174,13 @@ class FileSequence:
         One removal is durable before the next: a crash that forgets one and keeps its neighbour's
         would leave a hole.
         """
-        if self._has_new_names:
-            self.sync_names()
+        self._settle_names()
         start = self.starts[number]
         self._files.remove(self._paths[start])
         del self.starts[number], self._paths[start]
         self._dirty.pop(start, None)
         self._doubtful.pop(start, None)
-        self._has_new_names = True
+        self._name_changes += 1
 
     def modified_ms(self) -> dict[int, int]:
         """When each file was last written."""
@@ -180,12 +196,13 @@ class FileSequence:
 
     def doubt_names(self) -> None:
         """Nobody knows which names are on disk."""
-        self._has_new_names = True
+        if self.starts:
+            self._name_changes += 1
 
     @property
     def is_dirty(self) -> bool:
         """Whether a sync has anything to do."""
-        return bool(self._dirty or self._doubtful) or self._has_new_names
+        return bool(self._dirty or self._doubtful) or self._durable_changes < self._name_changes
 
     def start_sync(self) -> SequenceSync:
         """A sync of everything that is dirty; what is written from now on is dirty again.
@@ -197,20 +214,34 @@ class FileSequence:
             del self._doubtful[start]
         spans = dict(self._dirty)
         syncs = tuple(self._files.get(self._paths[start]).start_sync() for start in spans)
-        task = SequenceSync(self, spans, syncs, self._has_new_names)
+        has_new_names = self._durable_changes < self._name_changes
         self._dirty.clear()
-        self._has_new_names = False
-        return task
+        return SequenceSync(self, spans, syncs, self._name_changes, has_new_names)
 
-    def doubt(self, task: SequenceSync) -> None:
-        """Nobody knows what of a sync that failed, or was given up, is on disk."""
+    def end_sync(self, task: SequenceSync, *, is_done: bool) -> None:
+        """What the sync was about is on disk; or, if it failed or was given up, nobody knows."""
+        if is_done:
+            self._durable_changes = max(self._durable_changes, task.name_changes)
+            return
         for start, span in task.spans.items():
             if start in self._paths:
-                known = self._doubtful.get(start, span)
-                self._doubtful[start] = Span(min(known.low, span.low), max(known.high, span.high))
-        self._has_new_names |= task.has_new_names
+                self._doubt_span(start, span)
 
-    def sync_names(self) -> None:
+    def _doubt_span(self, start: int, span: Span) -> None:
+        known = self._doubtful.get(start, span)
+        self._doubtful[start] = Span(min(known.low, span.low), max(known.high, span.high))
+
+    def sync(self) -> None:
+        """Everything is on disk."""
+        task = self.start_sync()
+        try:
+            task.finish()
+        except DiskError:
+            self.end_sync(task, is_done=False)
+            raise
+        self.end_sync(task, is_done=True)
+
+    def sync_folder(self) -> None:
         """The names of the files are durable."""
         self._files.disk.sync_folder(self.folder)
 

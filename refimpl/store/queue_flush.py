@@ -5,6 +5,7 @@ disk, and recovery need not read further back. The times are those that were tru
 began, so the checkpoint never claims more than is there.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from refimpl.ports import DiskError, DiskReason
@@ -60,14 +61,25 @@ class QueueFlushTimer:
             for name, queue in sorted(dirty.items())
             if is_thorough or queue.unsynced_bytes >= enough
         ]
-        for name, _ in chosen:
-            del dirty[name]
         checkpoint = self._derive_checkpoint() if is_thorough else None
         if not chosen and checkpoint in (None, self._parts.checkpoint.latest):
             return None
-        syncs = tuple((name, queue, queue.start_sync()) for name, queue in chosen)
-        self._flush = QueueFlush(syncs, checkpoint, self._parts.checkpoint)
+        self._flush = QueueFlush(tuple(self._start_syncs(chosen)), checkpoint, self._parts.checkpoint)
+        if len(self._flush.queues) < len(chosen):
+            self.give_up()
         return self._flush
+
+    def _start_syncs(
+        self, chosen: list[tuple[QueueName, ConsumeQueue]]
+    ) -> Iterator[tuple[QueueName, ConsumeQueue, SequenceSync]]:
+        """The syncs of the queues, up to one that cannot be started; those are dirty no more."""
+        for name, queue in chosen:
+            try:
+                sync = queue.start_sync()
+            except DiskError:
+                return
+            del self._parts.reput.dirty[name]
+            yield name, queue, sync
 
     def end(self, flush: QueueFlush, error: DiskError | None) -> None:
         """What a failed flush was about is dirty again."""
@@ -75,9 +87,9 @@ class QueueFlushTimer:
             # It was given up before it ended.
             return
         self._flush = None
-        if error is not None:
-            for name, queue, sync in flush.queues:
-                queue.sequence.doubt(sync)
+        for name, queue, sync in flush.queues:
+            queue.sequence.end_sync(sync, is_done=error is None)
+            if error is not None:
                 self._parts.reput.dirty[name] = queue
 
     def give_up(self) -> None:

@@ -293,7 +293,7 @@ class Recovery:
             # After a failed sync the system counts what it lost as clean, so syncing is not enough.
             log.sequence.write_again(min(self._unsynced_from, end.position), end.position)
             log.sequence.doubt_names()
-        log.sequence.start_sync().finish()
+        log.sequence.sync()
         log.flushed = log.end
         log.flushed_at_ms = log.stored_at_ms
         self._parts.reput.position = log.end
@@ -373,7 +373,7 @@ class Recovery:
             if queue.sequence.is_dirty and not self._is_clean:
                 queue.sequence.doubt_names()
             if queue.sequence.is_dirty:
-                queue.sequence.start_sync().finish()
+                queue.sequence.sync()
         parts.queues.set_next_offsets()
         parts.reput.dirty.clear()
 

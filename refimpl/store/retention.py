@@ -8,7 +8,6 @@ an older offset is told that its message is gone.
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
-from refimpl.ports import DiskError
 from refimpl.store.recovery import StoreParts
 from spec.recovery.state import QueueName
 from spec.store.retention import (
@@ -93,12 +92,7 @@ class Retention:
         """The queues are on disk: when the log has lost their messages, only they know how far they are."""
         dirty = self._parts.reput.dirty
         for name, queue in sorted(dirty.items()):
-            sync = queue.start_sync()
-            try:
-                sync.finish()
-            except DiskError:
-                queue.sequence.doubt(sync)
-                raise
+            queue.sync()
             del dirty[name]
 
     def _follow(self) -> tuple[tuple[QueueName, QueueOffset], ...]:
