@@ -5,6 +5,7 @@ queue's end does not move, so a write that fails has changed nothing and the str
 again. What is in a queue follows from the log; recovery makes it anew where it is missing.
 """
 
+import struct
 from typing import Final
 
 from refimpl.store.file_sequence import FileSequence, SequenceSync
@@ -18,6 +19,7 @@ from spec.store.retention import count_expired_queue_files
 from spec.values.units import CommitLogPosition, QueueOffset
 
 _FILLER: Final = encode_unit(FILLER)
+_UNIT: Final = struct.Struct(">qiq")
 
 EMPTY_TAIL: Final = QueueTail(is_empty=True, next_offset=QueueOffset(0), covered=CommitLogPosition(0))
 """Of a queue without a unit."""
@@ -60,9 +62,9 @@ class ConsumeQueue:
         """
         if self._waiting and queue_offset == self._next_offset and unit.position >= self._covered:
             # What `put_unit` says of the usual case, without the steps that lead to it.
-            self._waiting += encode_unit(unit)
+            self._waiting += _UNIT.pack(*unit)
             self._next_offset = QueueOffset(queue_offset + 1)
-            self._covered = unit.end
+            self._covered = CommitLogPosition(unit.position + unit.size)
             return Put.APPEND
         step = put_unit(self._waiting_tail(), unit, queue_offset, self.units_per_file)
         if not step.writes:

@@ -6,6 +6,7 @@ dirty. Where the sequence ends is known to its owner only: files are created at 
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from refimpl.ports import DiskError, DiskFile, Entry, Sync, sync_file
@@ -19,7 +20,8 @@ _COPY_SIZE: Final = 1024 * 1024
 """How much is read and written again at once."""
 
 
-class Span(NamedTuple):
+@dataclass(slots=True)
+class Span:
     """Written bytes of one file: from the lowest to the highest."""
 
     low: int
@@ -108,14 +110,16 @@ class FileSequence:
         """The bytes stand at the place; they lie within one file."""
         inside = place % self.file_size
         start = place - inside
-        self._soil(start, inside, inside + len(data))
+        span = self._dirty.get(start)
+        if span is None or span.high != inside:
+            self._soil(start, inside, inside + len(data))
+        else:
+            span.high += len(data)
         self._files.get(self._paths[start]).write(inside, data)
 
     def _soil(self, start: int, low: int, high: int) -> None:
-        span = self._dirty.get(start)
-        if span is not None:
-            low, high = min(low, span.low), max(high, span.high)
-        self._dirty[start] = Span(low, high)
+        span = self._dirty.setdefault(start, Span(low, high))
+        span.low, span.high = min(low, span.low), max(high, span.high)
 
     def begin_file(self, start: int) -> None:
         """A file of zeros begins there, behind all others.

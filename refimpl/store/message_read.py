@@ -6,6 +6,7 @@ the fold in the specification. Messages that stand one behind the other in the l
 one call.
 """
 
+import struct
 from collections.abc import Container
 from typing import Final, NamedTuple
 
@@ -13,13 +14,24 @@ from refimpl.store.commit_log import CommitLog
 from refimpl.store.consume_queue import ConsumeQueue
 from refimpl.store.settings import StoreSettings
 from spec.broker.pull_outcome import Bounds, OffsetCheck, PullStatus, decide_without_scan
-from spec.broker.pull_scan import derive_scan_limit, is_full
+from spec.broker.pull_scan import (
+    DISK_BYTES_LIMIT,
+    DISK_COUNT_LIMIT,
+    MEMORY_BYTES_LIMIT,
+    MEMORY_COUNT_LIMIT,
+    derive_scan_limit,
+)
 from spec.layout.commit_log_file import derive_next_file_start
-from spec.layout.consume_queue import iter_units
 from spec.values.units import ByteCount, Count, QueueOffset
 
 MEMORY_RATIO: Final = 40
 """Apache's `accessMessageInMemoryMaxRatio`: the percentage of memory that counts as cached."""
+
+
+_UNIT: Final = struct.Struct(">qiq")
+_IN_MEMORY: Final = MEMORY_COUNT_LIMIT, MEMORY_BYTES_LIMIT
+_ON_DISK: Final = DISK_COUNT_LIMIT, DISK_BYTES_LIMIT
+"""Limits of one answer, as `is_full` has them."""
 
 
 class Found(NamedTuple):
@@ -112,31 +124,30 @@ class MessageReader:
         broker.pull.batch-limits, broker.pull.first-message-always
         """
         sequence, log_end = self._log.sequence, self._log.end
-        consumed = count = byte_count = resume_at = last_position = 0
+        log_min, file_size = sequence.first, sequence.file_size
+        disk_end = log_end - self._cached_bytes
+        consumed = count = byte_count = resume_at = position = run_start = run_end = 0
         status = PullStatus.NO_MATCHED_MESSAGE
         runs: list[_Run] = []
-        for position, size, tag_code in iter_units(units):
-            last_position = position
+        for position, size, tag_code in _UNIT.iter_unpack(units):
             if position >= resume_at:
-                is_on_disk = log_end - position > self._cached_bytes
-                if is_full(count, byte_count, size, max_messages, is_next_on_disk=is_on_disk):
+                count_limit, bytes_limit = _ON_DISK if position < disk_end else _IN_MEMORY
+                if count and (
+                    count >= max_messages or count >= count_limit or byte_count + size > bytes_limit
+                ):
                     break
                 if wanted is not None and tag_code not in wanted:
                     status = status if count else PullStatus.NO_MATCHED_MESSAGE
-                elif not sequence.has(position) or position + size > log_end:
+                elif position < log_min or position + size > log_end:
                     status = status if count else PullStatus.MESSAGE_WAS_REMOVING
-                    resume_at = derive_next_file_start(position, sequence.file_size)
+                    resume_at = derive_next_file_start(position, file_size)
                 else:
                     count, byte_count, resume_at = count + 1, byte_count + size, 0
                     status = PullStatus.FOUND
-                    _extend(runs, position, size, sequence.file_size)
+                    if position != run_end or position % file_size == 0:
+                        runs.append(_Run(run_start, run_end))
+                        run_start = position
+                    run_end = position + size
             consumed += 1
-        return _Scan(status, consumed, count, byte_count, runs, last_position)
-
-
-def _extend(runs: list[_Run], position: int, size: int, file_size: int) -> None:
-    """The record is in the last run if it stands right behind it in the same file, else in one of its own."""
-    if runs and runs[-1].end == position and position % file_size:
-        runs[-1] = _Run(runs[-1].position, position + size)
-    else:
-        runs.append(_Run(position, position + size))
+        runs.append(_Run(run_start, run_end))
+        return _Scan(status, consumed, count, byte_count, [run for run in runs if run.end], position)

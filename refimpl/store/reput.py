@@ -10,6 +10,7 @@ as durable as the flush mode promises.
 import struct
 from collections import deque
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Final
 
 from refimpl.ports import DiskError, DiskReason
@@ -89,8 +90,11 @@ class Reput:
             self.forget_dispatched()
             raise
         if self._recent and self._recent_from == self.position:
-            for _ in heads:
-                self._recent.popleft()
+            if len(heads) == len(self._recent):
+                self._recent.clear()
+            else:
+                for _ in heads:
+                    self._recent.popleft()
             self._recent_from = position
         self.position = position
         if heads:
@@ -99,14 +103,10 @@ class Reput:
 
     def _take_recent(self, end: int) -> tuple[list[RecordHead], CommitLogPosition]:
         """The remembered records before `end`."""
-        taken: list[RecordHead] = []
-        position = self.position
-        for head in self._recent:
-            if head.end > end:
-                break
-            taken.append(head)
-            position = head.end
-        return taken, position
+        if self._recent[-1].end <= end:
+            return list(self._recent), self._recent[-1].end
+        taken = list(takewhile(lambda head: head.end <= end, self._recent))
+        return taken, taken[-1].end if taken else self.position
 
     def read_stretch(self, position: int, end: int) -> tuple[list[RecordHead], CommitLogPosition]:
         """The records of a stretch, and where the next one begins."""

@@ -70,6 +70,8 @@ _FIXED: Final = {
     for store in (0, STORE_HOST_IPV6)
 }
 _HOST_BITS: Final = BORN_HOST_IPV6 | STORE_HOST_IPV6
+_LONGEST_FIXED: Final = max(fixed.size for fixed in _FIXED.values())
+_FIRST_MAGIC: Final = int(Magic.MESSAGE)
 
 
 def _reject(field: str, at: int, reason: str) -> Rejection:
@@ -133,6 +135,23 @@ def locate_parts(data: ReadableBytes, at: int, *, accept_v2: bool) -> RecordPart
     Clauses: store.record.layout, store.record.size-formula, store.record.magic, store.record.whole,
     store.record.topic-length, store.record.second-version
     """
+    # A whole record of the first version is seen at once; whatever else stands there is looked at closely.
+    if 0 <= at <= len(data) - _LONGEST_FIXED:
+        fixed = _FIXED[data[at + SYSTEM_FLAG_AT + 3] & _HOST_BITS]
+        fields = fixed.unpack_from(data, at)
+        end, body_at = at + fields[0], at + fixed.size
+        topic_at = body_at + fields[14]
+        if fields[1] == _FIRST_MAGIC and body_at <= topic_at and topic_at + 3 <= end <= len(data):
+            topic_end = topic_at + 1 + data[topic_at]
+            if topic_at + 1 < topic_end <= topic_at + 1 + TOPIC_BYTES_LIMIT and topic_end + 2 <= end:
+                property_length: int = _INT16.unpack_from(data, topic_end)[0]
+                if topic_end + 2 + property_length == end:
+                    return fields, body_at, topic_at, topic_at + 1, topic_end, end
+    return _locate_closely(data, at, accept_v2=accept_v2)
+
+
+def _locate_closely(data: ReadableBytes, at: int, *, accept_v2: bool) -> RecordParts:
+    """As `locate_parts`; says of anything that is not a record why it is none."""
     end = _check_head(data, at, accept_v2=accept_v2)
     # The flag's lowest byte holds the bits that say how long the hosts are.
     fixed = _FIXED[data[at + SYSTEM_FLAG_AT + 3] & _HOST_BITS]
@@ -170,8 +189,11 @@ def decode_hosts(fields: tuple[Any, ...], at: int, body_at: int) -> tuple[Host, 
 
     Clause: store.host.address-and-port
     """
-    store_host_at = body_at - _BEHIND_STORE_HOST - len(fields[11])
-    return _decode_host(fields[9], at + BORN_HOST_AT), _decode_host(fields[11], store_host_at)
+    try:
+        return decode_host(fields[9]), decode_host(fields[11])
+    except Rejection:
+        store_host_at = body_at - _BEHIND_STORE_HOST - len(fields[11])
+        return _decode_host(fields[9], at + BORN_HOST_AT), _decode_host(fields[11], store_host_at)
 
 
 def decode_record(

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
 
-from spec.layout.record_head import RecordHead
+from spec.layout.record_head import RecordHead, decode_record_head
 from spec.layout.record_text import has_zero
 from spec.layout.record_walk import Stop, StopKind, read_next_head
 from spec.layout.stored_message import BLANK_SIZE
@@ -96,6 +96,15 @@ class _Window:
 
     def read_next(self, at: int, scrutiny: Scrutiny) -> RecordHead | Stop:
         """What stands at `at`, by the bytes that are there."""
+        check_crc, accept_v2, inside = scrutiny.check_crc, scrutiny.accept_v2, at - self.base
+        try:
+            record = decode_record_head(self.data, inside, check_crc=check_crc, accept_v2=accept_v2)
+        except Rejection:
+            return self._stop(at, scrutiny)
+        return _check_place(record, at, self.file.start + at) if scrutiny.check_position else record
+
+    def _stop(self, at: int, scrutiny: Scrutiny) -> RecordHead | Stop:
+        """Why there is no record at `at`, once all bytes that could belong to one are there."""
         item = read_next_head(
             self.data,
             at - self.base,
@@ -104,7 +113,7 @@ class _Window:
             accept_v2=scrutiny.accept_v2,
         )
         if not isinstance(item, Stop):
-            return _check_place(item, at, self.file.start + at) if scrutiny.check_position else item
+            return item
         if _needs_more(item, len(self.data) - (at - self.base)) and self.widen(at):
             return self.read_next(at, scrutiny)
         return Stop(at, item.kind, item.refusal.shifted(self.base) if item.refusal else None)

@@ -17,6 +17,10 @@ REMEMBERED_LENGTH: Final = 255
 is remembered must stay small, whatever was sent."""
 
 
+SUFFIX_LENGTH: Final = 12
+"""The part of a unique id that changes from message to message: time and counter, in hexadecimal digits."""
+
+
 def utf16_key(text: str) -> bytes:
     """A sort key that orders texts as Java's `String.compareTo` does.
 
@@ -47,16 +51,30 @@ def _units(text: str) -> Sequence[int]:
     return struct.unpack(f">{len(data) // 2}H", data)
 
 
-def hash_text(text: str) -> int:
-    """`java_hash` of a text that is not worth remembering: one that hardly comes again."""
+def _hash(text: str, code: int = 0) -> int:
+    """The hash, without its sign, of a text behind another one that has the hash `code`."""
     units = _units(text)
-    code = 0
     # Weighted sums run inside the interpreter; a loop over the units takes four times as long.
     for at in range(0, len(units), REMEMBERED_LENGTH):
         part = units[at : at + REMEMBERED_LENGTH]
         weights = _WEIGHTS[len(part)]
         code = code * weights[0] * 31 + sum(map(mul, part, weights)) & 0xFFFFFFFF
+    return code
+
+
+def _signed(code: int) -> int:
     return code - 0x1_0000_0000 if code & 0x8000_0000 else code
 
 
-_remembered_hash: Final = lru_cache(maxsize=4096)(hash_text)
+def hash_text(text: str) -> int:
+    """`java_hash` of a text that hardly comes again, but often with another end.
+
+    Unique ids differ in their last characters only, so what stands before them is remembered.
+    """
+    if SUFFIX_LENGTH < len(text) <= REMEMBERED_LENGTH:
+        return _signed(_hash(text[-SUFFIX_LENGTH:], _remembered_prefix(text[:-SUFFIX_LENGTH])))
+    return _signed(_hash(text))
+
+
+_remembered_prefix: Final = lru_cache(maxsize=4096)(_hash)
+_remembered_hash: Final = lru_cache(maxsize=4096)(lambda text: _signed(_hash(text)))
