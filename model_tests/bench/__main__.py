@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from model_tests.bench.figure import Figure, format_value, measure_ratio, measure_seconds, time_once
+from model_tests.bench.store import measure_append, measure_growth, measure_read, measure_scan
 from model_tests.legal_run import LegalRun
 from spec.guarantees.judge import judge_history
 from spec.guarantees.verdict import Verdict
@@ -99,11 +100,15 @@ def measure_start() -> Figure:
     return Figure("mqspec --help", milliseconds, "ms", 150, smaller_is_better=True)
 
 
-MEASUREMENTS: Final[tuple[Callable[[], Figure], ...]] = (
+MEASUREMENTS: Final[tuple[Callable[[], Figure | tuple[Figure, ...]], ...]] = (
     measure_frame,
     measure_record,
     measure_monitors,
     measure_start,
+    measure_append,
+    measure_read,
+    measure_scan,
+    measure_growth,
 )
 
 
@@ -144,7 +149,11 @@ def _write_readme(figures: list[Figure]) -> None:
 @click.command()
 def main() -> None:
     """Measure the published figures; write the report and the README's table."""
-    figures = [measure() for measure in MEASUREMENTS]
+    figures: list[Figure] = []
+    for measure in MEASUREMENTS:
+        click.echo(f"{measure.__name__.removeprefix('measure_')} ...", err=True)
+        measured = measure()
+        figures += (measured,) if isinstance(measured, Figure) else measured
     table = Table("figure", "value", "unit", "bar", "")
     for figure in figures:
         met = "met" if figure.is_met else "missed"

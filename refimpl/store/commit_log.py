@@ -67,11 +67,7 @@ class CommitLog:
 
     def append(self, position: CommitLogPosition, data: bytes, stored_at_ms: Milliseconds) -> None:
         """The records stand where they were planned; after a failure the log is as long as before."""
-        if self._has_stale_tail:
-            # Durably, or a crash could mix the old bytes with the new ones.
-            self.sequence.cut(self.end)
-            self.sequence.sync()
-            self._has_stale_tail = False
+        self.clear_tail()
         try:
             if position != self.end or not self.sequence.has(position):
                 self._roll(position)
@@ -81,6 +77,16 @@ class CommitLog:
             raise
         self.end = CommitLogPosition(position + len(data))
         self.stored_at_ms = stored_at_ms
+
+    def clear_tail(self) -> None:
+        """Nothing stands behind the end: what a failed append left there is gone.
+
+        Durably, or a crash could mix the old bytes with new ones.
+        """
+        if self._has_stale_tail:
+            self.sequence.cut(self.end)
+            self.sequence.sync()
+            self._has_stale_tail = False
 
     def _roll(self, position: CommitLogPosition) -> None:
         """The next file begins; a blank record covers the rest of the one before."""
@@ -102,9 +108,8 @@ class CommitLog:
 
     def end_sync(self, sync: LogSync, error: DiskError | None) -> None:
         """The log is on disk up to where the sync was started, unless it failed."""
-        self.is_unsure = error is not None
-        self.sequence.end_sync(sync.files, is_done=error is None)
-        if error is not None:
+        self.is_unsure = not self.sequence.end_sync(sync.files, is_done=error is None)
+        if self.is_unsure:
             return
         self.flushed = max(self.flushed, sync.end)
         self.flushed_at_ms = max(self.flushed_at_ms, sync.stored_at_ms)

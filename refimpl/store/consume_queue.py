@@ -151,15 +151,17 @@ class ConsumeQueue:
             offset += 1
         return end, None
 
-    def remove_expired(self, log_min: int) -> None:
-        """Files that lead to nothing in the log are gone; the last one stays.
+    def remove_expired(self, log_min: int, log_flushed: int) -> None:
+        """Files that lead to nothing in the log are gone; the last one that survives a crash stays.
 
         Clause: store.retention.derived-files-follow
         """
-        ends = [start // UNIT_SIZE + self.units_per_file for start in self.sequence.starts]
-        units = [self.read_unit(end - 1) for end in ends if end <= self.max_offset]
-        positions: list[int] = [unit.position for unit in units if unit is not None]
-        if len(positions) < len(ends):
-            # The file behind the last full one counts as a file that stays.
-            positions.append(log_min)
+        positions: list[int] = []
+        for start in self.sequence.starts:
+            first = self._next_message(start // UNIT_SIZE, self.max_offset)[1]
+            if first is None or first.end > log_flushed:
+                break
+            last = self.read_unit(start // UNIT_SIZE + self.units_per_file - 1)
+            # A file that is not full stays: the next unit goes there.
+            positions.append(log_min if last is None else last.position)
         self.sequence.remove_first(count_expired_queue_files(positions, log_min))

@@ -38,6 +38,8 @@ class SequenceSync(NamedTuple):
     name_changes: int
     """How many changes of names it is about, counted from the start."""
     has_new_names: bool
+    failures: int
+    """How many syncs of the sequence had failed when it was started."""
 
     def finish(self) -> None:
         """All of it is durable; may run in another thread."""
@@ -59,8 +61,13 @@ class FileSequence:
         self._paths: dict[int, str] = {}
         self._dirty: dict[int, Span] = {}
         """What was written since the last sync was started, by the start of the file."""
+        self._in_flight: dict[int, Span] = {}
+        """What syncs that have not ended are about."""
         self._doubtful: dict[int, Span] = {}
         """What a failed sync was about: nobody knows whether it is on disk."""
+        self._failures = 0
+        """How many syncs failed. One that was under way then proves nothing, even if it ends well: the
+        system counts as clean what the failed one lost."""
         self._name_changes = 0
         """How often a name was added or removed."""
         self._durable_changes = 0
@@ -118,8 +125,7 @@ class FileSequence:
         self._files.get(self._paths[start]).write(inside, data)
 
     def _soil(self, start: int, low: int, high: int) -> None:
-        span = self._dirty.setdefault(start, Span(low, high))
-        span.low, span.high = min(low, span.low), max(high, span.high)
+        _widen(self._dirty, start, Span(low, high))
 
     def begin_file(self, start: int) -> None:
         """A file of zeros begins there, behind all others.
@@ -143,7 +149,7 @@ class FileSequence:
             try:
                 sync_file(self._files.get(self._paths[self.starts[-1]]))
             except DiskError:
-                self._doubt_span(self.starts[-1], self._dirty.pop(self.starts[-1], Span(0, 0)))
+                self._doubt([self.starts[-1]])
                 raise
         self.sync_folder()
         self._durable_changes = self._name_changes
@@ -182,8 +188,8 @@ class FileSequence:
         start = self.starts[number]
         self._files.remove(self._paths[start])
         del self.starts[number], self._paths[start]
-        self._dirty.pop(start, None)
-        self._doubtful.pop(start, None)
+        for spans in (self._dirty, self._in_flight, self._doubtful):
+            spans.pop(start, None)
         self._name_changes += 1
 
     def modified_ms(self) -> dict[int, int]:
@@ -206,34 +212,43 @@ class FileSequence:
     @property
     def is_dirty(self) -> bool:
         """Whether a sync has anything to do."""
-        return bool(self._dirty or self._doubtful) or self._durable_changes < self._name_changes
+        has_spans = bool(self._dirty or self._in_flight or self._doubtful)
+        return has_spans or self._durable_changes < self._name_changes
 
     def start_sync(self) -> SequenceSync:
-        """A sync of everything that is dirty; what is written from now on is dirty again.
+        """A sync of everything that is not known to be on disk; what is written from now on is dirty again.
 
         What a failed sync was about is written once more: the system counts it as clean.
         """
         for start, span in tuple(self._doubtful.items()):
             self.write_again(start + span.low, start + span.high)
             del self._doubtful[start]
-        spans = dict(self._dirty)
+        for start, span in self._dirty.items():
+            _widen(self._in_flight, start, span)
+        self._dirty = {}
+        spans = dict(self._in_flight)
         syncs = tuple(self._files.get(self._paths[start]).start_sync() for start in spans)
         has_new_names = self._durable_changes < self._name_changes
-        self._dirty.clear()
-        return SequenceSync(self, spans, syncs, self._name_changes, has_new_names)
+        return SequenceSync(self, spans, syncs, self._name_changes, has_new_names, self._failures)
 
-    def end_sync(self, task: SequenceSync, *, is_done: bool) -> None:
-        """What the sync was about is on disk; or, if it failed or was given up, nobody knows."""
-        if is_done:
-            self._durable_changes = max(self._durable_changes, task.name_changes)
-            return
-        for start, span in task.spans.items():
-            if start in self._paths:
-                self._doubt_span(start, span)
+    def end_sync(self, task: SequenceSync, *, is_done: bool) -> bool:
+        """Whether what the sync was about is on disk; if not, nobody knows whether it is."""
+        if not is_done or task.failures != self._failures:
+            self._doubt(task.spans)
+            return False
+        for start in task.spans:
+            self._in_flight.pop(start, None)
+        self._durable_changes = max(self._durable_changes, task.name_changes)
+        return True
 
-    def _doubt_span(self, start: int, span: Span) -> None:
-        known = self._doubtful.get(start, span)
-        self._doubtful[start] = Span(min(known.low, span.low), max(known.high, span.high))
+    def _doubt(self, starts: Iterable[int]) -> None:
+        """A sync of these files failed."""
+        self._failures += 1
+        for start in starts:
+            for spans in (self._dirty, self._in_flight):
+                span = spans.pop(start, None)
+                if span is not None:
+                    _widen(self._doubtful, start, span)
 
     def sync(self) -> None:
         """Everything is on disk."""
@@ -253,6 +268,12 @@ class FileSequence:
     def byte_count(self) -> ByteCount:
         """The bytes of all files."""
         return ByteCount(len(self.starts) * self.file_size)
+
+
+def _widen(spans: dict[int, Span], start: int, span: Span) -> None:
+    """The span is within what is known of the file."""
+    known = spans.get(start, span)
+    spans[start] = Span(min(known.low, span.low), max(known.high, span.high))
 
 
 class FileReader:

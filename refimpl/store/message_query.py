@@ -89,9 +89,10 @@ class MessageQuery:
         Clauses: broker.search.file-by-modification, broker.search.nearest, broker.search.unreadable-is-zero
         """
         modified = queue.sequence.modified_ms()
-        starts = queue.sequence.starts
+        # A file that was begun when a dispatch failed has no message yet.
+        starts = [start for start in queue.sequence.starts if start < queue.max_offset * UNIT_SIZE]
         chosen = choose_file([modified[start] for start in starts], timestamp_ms)
-        if chosen is None or queue.max_offset == 0:
+        if chosen is None:
             return QueueOffset(0)
         first = starts[chosen] // UNIT_SIZE
         times = _StoreTimes(self, queue, first, min(first + queue.units_per_file, queue.max_offset))

@@ -107,7 +107,8 @@ class MessageStore:
         self._log_sync: LogSync | None = None
         self._waiting: deque[_Waiting] = deque()
         self._next_ticket = 0
-        self._dispatch_error: DiskError | None = None
+        self.dispatch_error: DiskError | None = None
+        """Why the last call of `reput` stopped short; some of its stretch may be readable already."""
         self._is_open = True
         self._is_sync = parts.settings.flush_mode is FlushMode.SYNC
 
@@ -124,8 +125,8 @@ class MessageStore:
             return "the disk is nearly full"
         if self.log.is_unsure:
             return "the last sync of the log failed"
-        if self._dispatch_error is not None:
-            return f"messages cannot be dispatched: {self._dispatch_error}"
+        if self.dispatch_error is not None:
+            return f"messages cannot be dispatched: {self.dispatch_error}"
         return None
 
     def append(self, message: NewMessage, now_ms: int) -> Appended:
@@ -268,8 +269,11 @@ class MessageStore:
         if log_sync is not None:
             first = run_guarded(log_sync.files.finish)
             self.end_log_flush(log_sync, first)
-        queue_flush = self.begin_queue_flush(now_ms, is_forced=is_forced)
-        if queue_flush is not None:
+        # The second one writes the checkpoint, if the first was thorough.
+        for _ in range(2):
+            queue_flush = self.begin_queue_flush(now_ms, is_forced=is_forced)
+            if queue_flush is None:
+                break
             error = run_guarded(queue_flush.finish)
             self.end_queue_flush(queue_flush, error)
             first = first or error
@@ -289,9 +293,9 @@ class MessageStore:
         try:
             arrived = self._parts.reput.run(end)
         except DiskError as error:
-            self._dispatch_error = error
+            self.dispatch_error = error
             return []
-        self._dispatch_error = None
+        self.dispatch_error = None
         return arrived
 
     def reput_all(self) -> list[RecordHead]:
@@ -353,13 +357,15 @@ class MessageStore:
         self._queue_timer.give_up()
         error = self.flush(now_ms, is_forced=True)
         self.reput_all()
-        error = error or self._dispatch_error or self.flush(now_ms, is_forced=True)
+        error = error or self.dispatch_error or self.flush(now_ms, is_forced=True)
         if error is None and (self.log.is_unsure or self.log.flushed < self.log.end):
             error = DiskError(DiskReason.BROKEN, self.log.sequence.folder, "the log could not be synced")
         return error
 
     def _seal(self) -> None:
         parts = self._parts
+        # After a clean stop every record counts, so a piece of one must not be there.
+        self.log.clear_tail()
         parts.index.seal()
         parts.checkpoint.write(
             Checkpoint(self.log.flushed_at_ms, parts.reput.stored_at_ms, parts.index.sealed_ms())

@@ -2,7 +2,8 @@
 
 A thorough flush is followed by the checkpoint: up to the store time in it, log and queues are on
 disk, and recovery need not read further back. The times are those that were true when the flush
-began, so the checkpoint never claims more than is there.
+began, and they are written by a flush of their own when that one has ended well, so the checkpoint
+never claims more than is there.
 """
 
 from collections.abc import Iterator
@@ -19,17 +20,18 @@ from spec.store.flush import PAGE_SIZE
 
 
 class QueueFlush(NamedTuple):
-    """A sync of queues, and the checkpoint that may be written when it is done."""
+    """A sync of queues, or the checkpoint that follows one."""
 
     queues: tuple[tuple[QueueName, ConsumeQueue, SequenceSync], ...]
     checkpoint: Checkpoint | None
+    """True when the queues are on disk; None for a flush of some queues only."""
     checkpoint_file: CheckpointFile
 
     def finish(self) -> None:
         """All of it is durable; may run in another thread."""
         for _, _, sync in self.queues:
             sync.finish()
-        if self.checkpoint is not None:
+        if self.checkpoint is not None and not self.queues:
             self.checkpoint_file.write(self.checkpoint)
 
 
@@ -40,12 +42,17 @@ class QueueFlushTimer:
         self._parts = parts
         self._last_ms = self._last_thorough_ms = now_ms
         self._flush: QueueFlush | None = None
+        self._owed: Checkpoint | None = None
+        """What the last thorough flush has made true, while it is not written."""
 
     def begin(self, now_ms: int, *, is_forced: bool) -> QueueFlush | None:
         """A flush, if one is due and none is under way.
 
         Clause: store.flush.timing
         """
+        if self._flush is None and self._owed is not None:
+            self._flush, self._owed = QueueFlush((), self._owed, self._parts.checkpoint), None
+            return self._flush
         timing = self._parts.settings.queue_timing
         is_thorough = is_forced or now_ms - self._last_thorough_ms >= timing.thorough_ms
         is_time = now_ms - self._last_ms >= timing.interval_ms
@@ -72,28 +79,30 @@ class QueueFlushTimer:
     def _start_syncs(
         self, chosen: list[tuple[QueueName, ConsumeQueue]]
     ) -> Iterator[tuple[QueueName, ConsumeQueue, SequenceSync]]:
-        """The syncs of the queues, up to one that cannot be started; those are dirty no more."""
+        """The syncs of the queues, up to one that cannot be started."""
         for name, queue in chosen:
             try:
                 sync = queue.start_sync()
             except DiskError:
                 return
-            del self._parts.reput.dirty[name]
             yield name, queue, sync
 
     def end(self, flush: QueueFlush, error: DiskError | None) -> None:
-        """What a failed flush was about is dirty again."""
+        """The queues are as durable as the flush made them; what a failed one was about stays dirty."""
         if flush is not self._flush:
             # It was given up before it ended.
             return
         self._flush = None
+        is_done = error is None
         for name, queue, sync in flush.queues:
-            queue.sequence.end_sync(sync, is_done=error is None)
-            if error is not None:
-                self._parts.reput.dirty[name] = queue
+            is_done &= queue.sequence.end_sync(sync, is_done=error is None)
+            if not queue.sequence.is_dirty:
+                self._parts.reput.dirty.pop(name, None)
+        if is_done and flush.queues:
+            self._owed = flush.checkpoint
 
     def give_up(self) -> None:
-        """No flush is under way: what the last one was about is dirty again."""
+        """No flush is under way: what the last one was about stays dirty."""
         if self._flush is not None:
             self.end(self._flush, DiskError(DiskReason.BROKEN, "", "given up"))
 

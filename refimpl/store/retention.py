@@ -84,9 +84,14 @@ class Retention:
             count -= 1
         if count:
             self._sync_queues()
-        sequence.remove_first(count)
-        moved = self._follow()
-        return Removed(Count(count), self._parts.log.min_position, moved)
+        before = len(sequence.starts)
+        try:
+            sequence.remove_first(count)
+        finally:
+            # Also if only some files could be removed: nobody is sent to those that are gone.
+            moved = self._move_min_offsets()
+        self._follow()
+        return Removed(Count(before - len(sequence.starts)), self._parts.log.min_position, moved)
 
     def _sync_queues(self) -> None:
         """The queues are on disk: when the log has lost their messages, only they know how far they are."""
@@ -95,19 +100,23 @@ class Retention:
             queue.sync()
             del dirty[name]
 
-    def _follow(self) -> tuple[tuple[QueueName, QueueOffset], ...]:
-        """Queues and index begin where the log begins.
+    def _move_min_offsets(self) -> tuple[tuple[QueueName, QueueOffset], ...]:
+        """Queues begin with the first message that the log still has; those that moved."""
+        moved: list[tuple[QueueName, QueueOffset]] = []
+        for queue in self._parts.queues:
+            before = queue.min_offset
+            queue.correct_min_offset(self._parts.log.min_position)
+            if queue.min_offset != before:
+                moved.append((queue.name, queue.min_offset))
+        return tuple(moved)
+
+    def _follow(self) -> None:
+        """Queue and index files that lead to nothing are gone.
 
         Clause: store.retention.derived-files-follow
         """
         log_min = self._parts.log.min_position
-        moved: list[tuple[QueueName, QueueOffset]] = []
         for queue in self._parts.queues:
-            before = queue.min_offset
-            queue.correct_min_offset(log_min)
-            if queue.min_offset != before:
-                moved.append((queue.name, queue.min_offset))
-            queue.remove_expired(log_min)
+            queue.remove_expired(log_min, self._parts.log.flushed)
         ends = [file.header.end_position for file in self._parts.index.files]
         self._parts.index.remove_first(count_expired_index_files(ends, log_min))
-        return tuple(moved)

@@ -158,6 +158,8 @@ def is_queue_file_expired(last_unit_position: int, log_min: int) -> bool:
 def count_expired_queue_files(last_positions: Sequence[int], log_min: int) -> Count:
     """How many files of a queue go, by the log position in the last unit of each; the last one stays.
 
+    Only files whose first message is on disk are counted: a crash may take the others.
+
     Clause: store.retention.derived-files-follow
     """
     for count, position in enumerate(last_positions[:-1]):

@@ -58,17 +58,16 @@ def blank_covers_what_the_record_leaves(position: int, size: int) -> bool:
     return reaches and plan.blank_size >= BLANK_SIZE and size + BLANK_SIZE > plan.blank_size
 
 
-def next_append_always_has_its_blank(position: int, size: int, next_size: int, file_size: int) -> bool:
+def next_append_always_has_its_blank(position: int, size: int, next_size: int) -> bool:
     """After any append the next record of a legal size has a plan: eight bytes are always left.
 
     clause: store.file.keeps-room-for-blank
     pre: 0 <= position < 2**40
-    pre: 91 <= size <= file_size - 8
-    pre: 91 <= next_size <= file_size - 8
-    pre: 128 <= file_size <= 4096
-    pre: file_size - position % file_size >= 8
+    pre: position % 1000 <= 992
+    pre: 91 <= size <= 992
+    pre: 91 <= next_size <= 992
     post: __return__
     """
-    end = plan_append(CommitLogPosition(position), size, file_size).record_at + size
-    after = plan_append(CommitLogPosition(end), next_size, file_size)
+    end = plan_append(CommitLogPosition(position), size, FILE_SIZE).record_at + size
+    after = plan_append(CommitLogPosition(end), next_size, FILE_SIZE)
     return after.record_at >= end

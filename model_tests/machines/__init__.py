@@ -1,0 +1,1 @@
+"""Stateful machines: rules that do what a protocol does, in any order."""

@@ -1,0 +1,1 @@
+"""Of the engine: each file is one thing that once went wrong."""

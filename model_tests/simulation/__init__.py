@@ -1,0 +1,1 @@
+"""Runs on simulated doors: crashes on purpose, and every one of them."""
