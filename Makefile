@@ -6,19 +6,20 @@ READY := .venv/.ready
 PACKAGES := spec refimpl model_tests fuzz pipeline
 
 .DEFAULT_GOAL := lanes
-.PHONY: lanes setup conform test lint types contracts unit matrix interop bench nightly docs clean
+.PHONY: lanes setup conform test lint types contracts unit crashes matrix interop bench nightly docs clean
 
 lanes:
 	@echo "make conform    judge the reference by captures, a store and the clauses' examples; write the report"
-	@echo "make test       everything that must hold: lint, types, contracts, unit, matrix"
+	@echo "make test       everything that must hold: lint, types, contracts, unit, crashes, matrix"
 	@echo "make lint       ruff: rules and format"
 	@echo "make types      mypy, strict"
 	@echo "make contracts  CrossHair: the theorems, then the wrong variants they must refute"
 	@echo "make unit       pytest: units, properties, vectors, clause examples"
+	@echo "make crashes    the store: every disk that a crash may leave on every write path, with figures"
 	@echo "make matrix     which clause is evaluated by which layer; runs contracts and unit first"
 	@echo "make interop    real peers: an Apache 4.9.7 broker opens our store, and we open its"
 	@echo "make bench      the published figures"
-	@echo "make nightly    long budgets: many examples, then mutation of the rules"
+	@echo "make nightly    long budgets: kills, walks, many examples, then mutation of the rules"
 	@echo "make docs       the clauses as out/clauses.json and out/clauses.txt"
 	@echo "make setup      the environment in .venv; every lane does this when needed"
 	@echo "make clean      remove what the lanes wrote, keep the environment"
@@ -39,7 +40,7 @@ $(READY): pyproject.toml requirements-dev.txt
 conform: $(READY)
 	$(BIN)/python -m model_tests.conform
 
-test: lint types contracts unit matrix
+test: lint types contracts unit crashes matrix
 
 lint: $(READY)
 	$(BIN)/ruff check $(PACKAGES)
@@ -55,6 +56,9 @@ contracts: $(READY)
 unit: $(READY)
 	$(BIN)/pytest -q -n 2 --evaluations=out/evaluations/pytest.json
 
+crashes: $(READY)
+	$(BIN)/python -m model_tests.simulation
+
 matrix: contracts unit
 	$(BIN)/python -m model_tests.matrix
 
@@ -65,6 +69,9 @@ bench: $(READY)
 	$(BIN)/python -m model_tests.bench
 
 nightly: $(READY)
+	$(BIN)/python -m model_tests.kill_loop --kills 200
+	$(BIN)/python -m model_tests.simulation --samples 50000
+	$(BIN)/python -m model_tests.machines.store_walk --walks 10000
 	$(BIN)/pytest -q -n 2 --hypothesis-profile=nightly
 	$(BIN)/python -m model_tests.mutation values wire layout recovery group broker nameserver guarantees --minutes 15
 

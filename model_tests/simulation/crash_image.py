@@ -51,6 +51,20 @@ class Figures:
     """Different disks among them: each was opened."""
     violations: list[str] = field(default_factory=list)
 
+    def add(self, other: "Figures") -> None:
+        """What was tried elsewhere counts too."""
+        self.moments += other.moments
+        self.largest = max(self.largest, other.largest)
+        self.exhausted += other.exhausted
+        self.subsets += other.subsets
+        self.images += other.images
+        self.violations += other.violations
+
+    def row(self) -> tuple[int, ...]:
+        """The figures of a line in a table."""
+        violations = len(self.violations)
+        return self.moments, self.exhausted, self.largest, self.subsets, self.images, violations
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:

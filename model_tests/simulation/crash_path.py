@@ -155,7 +155,12 @@ PATHS: Final[Mapping[str, CrashPath]] = {
 
 
 def run_path(
-    path: CrashPath, mode: FlushMode, budget: Budget, *, settings: StoreSettings | None = None
+    path: CrashPath,
+    mode: FlushMode,
+    budget: Budget,
+    *,
+    settings: StoreSettings | None = None,
+    ignores_syncs: bool = False,
 ) -> Figures:
     """What was found when every crash on the way was tried."""
     clock = Clock(NOW)
@@ -163,6 +168,7 @@ def run_path(
     chosen = replace(settings or path.settings, flush_mode=mode)
     player = StorePlayer(disk, chosen, clock)
     path.prepare(player)
+    disk.is_sync_ignored = ignores_syncs
     images = CrashImages(disk, chosen, clock, budget)
     images.watch(player.ledger)
     path.act(player)
