@@ -117,7 +117,7 @@ def test_every_command_named_exists(command: str) -> None:
 
 
 def test_make_test_runs_every_lane_that_it_is_said_to_run() -> None:
-    lanes = ("lint", "types", "contracts", "unit", "matrix")
+    lanes = ("lint", "types", "contracts", "unit", "crashes", "matrix")
     parts = {lane: _recipe(lane) for lane in lanes}
     whole = _recipe("test")
     assert {lane: part for lane, part in parts.items() if not set(part) <= set(whole)} == {}
