@@ -27,6 +27,7 @@ class DiskReason(Enum):
 
     FULL = "no space is left"
     READ_ONLY = "the disk cannot be written"
+    DENIED = "access is denied"
     MISSING = "there is no such file"
     EXISTS = "there is such a file already"
     BUSY = "another process holds the lock"

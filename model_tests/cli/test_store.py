@@ -14,6 +14,10 @@ import pytest
 
 from model_tests.vectors.apache_store import ARCHIVE
 from refimpl.cli.entry import run
+from refimpl.real.disk import RealDisk
+from refimpl.store.message_store import open_store
+from refimpl.store.new_message import NewMessage
+from refimpl.store.settings import StoreSettings
 from spec.layout.consume_queue import Unit, encode_unit
 from spec.layout.record import encode_record
 from spec.layout.stored_message import make_record
@@ -311,3 +315,55 @@ def test_bodies_are_expanded_and_bytes_become_base64(tmp_path: Path, capsys: Out
     assert shown[2][:2] == ("text", "broken")
     assert str(shown[2][2]).startswith("compressed: not a zlib stream")
     assert shown[3] == ("base64", "/w==", "expanded from 9 bytes to 1")
+
+
+@pytest.fixture
+def rolled(tmp_path: Path) -> Path:
+    """A store of ours, stopped cleanly: ten messages in three log files, eight of them in two queue files."""
+    settings = StoreSettings(log_file_size=1_000, units_per_file=4, index_slots=4, index_entries=20)
+    engine = open_store(RealDisk(tmp_path / "rolled"), settings, now_ms=1_700_000_000_000)
+    here = host_of("127.0.0.1", 10911)
+    for number in range(10):
+        engine.append(
+            NewMessage("T", QueueId(number // 8), b"%d" % number * 100, here, here), 1_700_000_000_000
+        )
+    assert engine.close(1_700_000_000_000) is None
+    return tmp_path / "rolled"
+
+
+def test_records_behind_a_damaged_one_are_judged_and_dumped(rolled: Path, capsys: Output) -> None:
+    log = rolled / "commitlog" / f"{0:020d}"
+    record = log.read_bytes().index(b"1" * 100)
+    _flip(log, record)
+    _flip(log, log.read_bytes().index(b"3" * 100))
+    assert run(["store", "verify", str(rolled), "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    errors = [finding["clause"] for finding in data["findings"] if finding["severity"] == "error"]
+    assert (data["summary"]["records"], errors) == (8, ["store.record.body-crc"] * 2)
+    assert run(["store", "dump", str(rolled), "--topic", "T", "--queue", "0", "--from-log"]) == 1
+    output = capsys.readouterr()
+    assert [row["queueOffset"] for row in _rows(output.out)] == [0, 2, 4, 5, 6, 7]
+    places = [line.split(": ")[0] for line in output.err.splitlines()]
+    assert places == [f"commitlog/{0:020d}, byte {number * 192} to {(number + 1) * 192}" for number in (1, 3)]
+
+
+def test_units_behind_a_hole_are_told(rolled: Path, capsys: Output) -> None:
+    queue = rolled / "consumequeue" / "T" / "0" / f"{0:020d}"
+    content = queue.read_bytes()
+    queue.write_bytes(content[:40] + bytes(20) + content[60:])
+    assert run(["store", "dump", str(rolled), "--topic", "T", "--queue", "0"]) == 1
+    output = capsys.readouterr()
+    assert [row["queueOffset"] for row in _rows(output.out)] == [0, 1]
+    assert output.err.startswith("offset 2: the unit is not written, and behind it consumequeue/T/0/")
+
+
+def test_a_closed_standard_error_is_no_reason_to_fail(rolled: Path) -> None:
+    command = f'exec "{SCRIPT}" store verify "{rolled}" 2>&-'
+    ended = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, "10 records" in ended.stdout) == (0, True)
+
+
+def test_a_name_with_control_characters_stays_on_its_line(rolled: Path, capsys: Output) -> None:
+    (rolled / "commitlog" / "a\nb\x1b[31m").write_bytes(b"")
+    assert run(["store", "verify", str(rolled)]) == 1
+    assert "commitlog/a\\nb\\x1b[31m: byte 0" in capsys.readouterr().out

@@ -54,7 +54,8 @@ def store() -> None:
 @contextmanager
 def _show_progress(total: int) -> Iterator[Callable[[int], None]]:
     """Tells how far the log was read, if somebody looks at it."""
-    if not sys.stderr.isatty():
+    # Without a standard error at all there is none to ask.
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda _size: None
         return
     columns = (TextColumn("reading the log"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
@@ -90,7 +91,8 @@ def _derive_data(directory: Path, report: Report) -> dict[str, object]:
 
 
 def _derive_line(finding: Finding) -> str:
-    place = f"{finding.file}: byte {finding.position}"
+    file = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in finding.file)
+    place = f"{file}: byte {finding.position}"
     return f"{finding.severity.value:7}  {place}: {finding.sentence} [{finding.clause}]"
 
 
@@ -100,7 +102,8 @@ def _show_report(report: Report) -> None:
         click.echo(_derive_line(finding))
     more = sum(report.counts.values()) - SHOWN_LIMIT
     if more > 0:
-        click.echo(f"... {more} more: --json shows them")
+        shown = f"{more - report.left_out} of them" if report.left_out else "them"
+        click.echo(f"... {more} more: --json shows {shown}")
     counts = ", ".join(f"{count} {severity.value}s" for severity, count in report.counts.items())
     stop = "clean stop" if report.is_clean_stop else "no clean stop (there is an abort file)"
     click.echo(
@@ -227,8 +230,7 @@ def dump(
         for row in islice(rows, count):
             if isinstance(row, Unreadable):
                 unreadable += 1
-                place = f"offset {row.queue_offset}, position {row.position}"
-                click.echo(f"{place}: {row.reason} [{row.clause}]", err=True)
+                click.echo(f"{row.place}: {row.reason} [{row.clause}]", err=True)
             else:
                 sys.stdout.write(json.dumps(row) + "\n")
     except (NotAStore, DiskError) as error:

@@ -11,8 +11,8 @@ _REASONS: Final = {
     errno.ENOSPC: DiskReason.FULL,
     errno.EDQUOT: DiskReason.FULL,
     errno.EROFS: DiskReason.READ_ONLY,
-    errno.EACCES: DiskReason.READ_ONLY,
-    errno.EPERM: DiskReason.READ_ONLY,
+    errno.EACCES: DiskReason.DENIED,
+    errno.EPERM: DiskReason.DENIED,
     errno.ENOENT: DiskReason.MISSING,
     errno.EEXIST: DiskReason.EXISTS,
     # A folder that is not empty: POSIX lets rmdir say either.

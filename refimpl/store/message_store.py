@@ -383,7 +383,7 @@ def run_guarded(action: Callable[[], None]) -> DiskError | None:
 
 
 def _status_of(error: DiskError) -> PutStatus:
-    is_refused = error.reason in (DiskReason.FULL, DiskReason.READ_ONLY)
+    is_refused = error.reason in (DiskReason.FULL, DiskReason.READ_ONLY, DiskReason.DENIED)
     return PutStatus.SERVICE_NOT_AVAILABLE if is_refused else PutStatus.UNKNOWN_ERROR
 
 

@@ -41,6 +41,11 @@ class StoreSettings:
     scrutiny: Scrutiny = REFERENCE
     """How closely recovery looks at a record."""
 
+    def __post_init__(self) -> None:
+        """Entry 0 of an index file is never used, so one entry is none."""
+        if min(self.log_file_size, self.units_per_file, self.index_slots) < 1 or self.index_entries <= 1:
+            raise ValueError("log files, queue files and slots need a size of 1 at least, index entries of 2")
+
     @property
     def queue_file_size(self) -> int:
         """The bytes of a consume-queue file."""

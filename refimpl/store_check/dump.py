@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from refimpl.store_check.log_walk import RECORD_LIMIT, walk_piece
+from refimpl.store_check.log_walk import RECORD_LIMIT, find_record_behind, walk_piece
 from refimpl.store_check.queue_units import QueueUnits
 from refimpl.store_check.queues import HALF_BIT
 from refimpl.store_check.record_look import RecordReader
@@ -17,6 +17,7 @@ from refimpl.store_check.source import Source
 from spec.layout.body import expand_body
 from spec.layout.consume_queue import Unit
 from spec.layout.record import decode_record
+from spec.layout.record_head import RecordHead
 from spec.layout.record_walk import Stop
 from spec.layout.stored_message import StoredMessage
 from spec.recovery.queue import is_filler
@@ -41,10 +42,9 @@ class Span(NamedTuple):
 
 
 class Unreadable(NamedTuple):
-    """A unit whose message cannot be shown."""
+    """What cannot be shown: the message of a unit, units behind a hole, or a stretch of the log."""
 
-    queue_offset: int
-    position: int
+    place: str
     clause: str
     reason: str
 
@@ -90,6 +90,11 @@ def derive_row(record: StoredMessage) -> Row:
     }
 
 
+def derive_place(offset: int, position: int) -> str:
+    """Where a message should be, in words."""
+    return f"offset {offset}, position {position}"
+
+
 class QueueDump:
     """Reads messages of one queue out of the log's files."""
 
@@ -108,17 +113,35 @@ class QueueDump:
         for offset, unit in units.iter_units(start, end):
             if not is_filler(unit):
                 yield self._read(offset, unit)
+        stale = units.find_stale(end) if span.holds(end) else None
+        if stale is not None:
+            reason = f"the unit is not written, and behind it {stale[0]} goes on at byte {stale[1]}"
+            yield Unreadable(f"offset {end}", "recovery.queue.ends-at-first-unwritten", reason)
 
     def iter_by_log(self, span: Span) -> Iterator[StoredMessage | Unreadable]:
-        """The messages of the log that state this queue; damage costs the rest of its file only."""
+        """The messages of the log that state this queue; damage costs one record, or the rest of its file."""
         reader = RecordReader()
         for piece in self._pieces:
-            for look in walk_piece(self._source, reader, piece, lambda _size: None):
-                if isinstance(look, Stop) or look.system_flag & HALF_BIT:
-                    continue
-                is_own = (look.topic, look.queue_id) == self._name
-                if is_own and span.holds(look.queue_offset):
-                    yield self._decode(look.queue_offset, look.position, look.size)
+            first: int | None = 0
+            while first is not None:
+                place, first = first, None
+                for look in walk_piece(self._source, reader, piece, lambda _size: None, place):
+                    if isinstance(look, Stop):
+                        first = find_record_behind(self._source, reader, piece, look.at)
+                        if look.refusal is not None and (first is not None or piece is not self._pieces[-1]):
+                            yield self._lost(piece, look.at, look.refusal, first)
+                    elif self._is_asked(look, span):
+                        yield self._decode(look.queue_offset, look.position, look.size)
+
+    def _is_asked(self, look: RecordHead, span: Span) -> bool:
+        is_own = (look.topic, look.queue_id) == self._name and not look.system_flag & HALF_BIT
+        return is_own and span.holds(look.queue_offset)
+
+    def _lost(self, piece: Piece, at: int, refusal: Rejection, behind: int | None) -> Unreadable:
+        """A stretch of the log that may hold messages of any queue."""
+        end = piece.size if behind is None else behind
+        place = f"{piece.path}, byte {at} to {end}"
+        return Unreadable(place, refusal.clause, refusal.reason)
 
     def _read(self, offset: int, unit: Unit) -> StoredMessage | Unreadable:
         """The message of a unit, if the unit leads to it."""
@@ -129,19 +152,21 @@ class QueueDump:
         if stated == (*self._name, offset):
             return found
         reason = f"the unit leads to a message of queue {found.queue_id} of {found.topic}, offset {stated[2]}"
-        return Unreadable(offset, unit.position, "guarantee.sto.one-message-per-offset", reason)
+        place = derive_place(offset, unit.position)
+        return Unreadable(place, "guarantee.sto.one-message-per-offset", reason)
 
     def _decode(self, offset: int, position: int, size: int) -> StoredMessage | Unreadable:
+        place = derive_place(offset, position)
         piece = next((piece for piece in self._pieces if piece.start <= position < piece.end), None)
         if piece is None:
             reason = f"no log file holds position {position}"
-            return Unreadable(offset, position, "recovery.queue.min-offset", reason)
+            return Unreadable(place, "recovery.queue.min-offset", reason)
         data = self._source.read(piece.path, position - piece.start, min(size, RECORD_LIMIT))
         try:
             record = decode_record(data, accept_v2=True)
         except Rejection as refusal:
-            return Unreadable(offset, position, refusal.clause, refusal.reason)
+            return Unreadable(place, refusal.clause, refusal.reason)
         if record.position == position:
             return record
         reason = f"the record states position {record.position}"
-        return Unreadable(offset, position, "recovery.log.record-states-its-place", reason)
+        return Unreadable(place, "recovery.log.record-states-its-place", reason)

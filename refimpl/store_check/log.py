@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from refimpl.store_check.finding import Severity
-from refimpl.store_check.log_walk import LogWindow, walk_piece
+from refimpl.store_check.log_walk import find_record_behind, walk_piece
 from refimpl.store_check.record_look import RecordReader
 from refimpl.store_check.shape import Piece
 from refimpl.store_check.situation import Situation
@@ -58,17 +58,19 @@ class LogCheck:
         end = self._pieces[0].start if self._pieces else 0
         for number, piece in enumerate(self._pieces):
             stop = self._walk(piece)
+            while (behind := self._pass_damage(number, stop)) is not None:
+                stop = self._walk(piece, behind)
             end = piece.start + stop.at
             if not self._goes_on(number, stop):
                 break
         last_stored_at_ms = self._last.stored_at_ms if self._last else 0
         return LogFacts(self._records, self._record_bytes, end, last_stored_at_ms)
 
-    def _walk(self, piece: Piece) -> Stop:
-        """Why the file ends; its records are seen."""
+    def _walk(self, piece: Piece, first: int = 0) -> Stop:
+        """Why the file ends; its records from a byte on are seen."""
         see = self._see
         stored_at_ms = self._last.stored_at_ms if self._last else 0
-        for item in walk_piece(self._situation.source, self._reader, piece, self._advance):
+        for item in walk_piece(self._situation.source, self._reader, piece, self._advance, first):
             if isinstance(item, Stop):
                 return item
             if item.stored_at_ms < stored_at_ms:
@@ -82,6 +84,18 @@ class LogCheck:
             self._record_bytes += item.size
             see(item, piece.path)
         raise AssertionError("a walk ends with a Stop")
+
+    def _pass_damage(self, number: int, stop: Stop) -> int | None:
+        """Where a file goes on behind a damaged record that is reported; None if the walk ends with it."""
+        piece = self._pieces[number]
+        if stop.refusal is None or self._situation.source.has_changed(piece.path):
+            return None
+        behind = find_record_behind(self._situation.source, self._reader, piece, stop.at)
+        if behind is None or not any(self._is_begun(other) for other in self._pieces[number + 1 :]):
+            return None
+        self._report_damage(piece, stop)
+        self._situation.lose(piece.start + stop.at, piece.start + behind)
+        return behind
 
     def _goes_on(self, number: int, stop: Stop) -> bool:
         """Whether the log goes on in the next file; what is wrong with the end of this one is known."""
@@ -126,7 +140,7 @@ class LogCheck:
             reason = stop.refusal.reason
             if severity is Severity.NOTE:
                 reason = f"recovery cuts the log at {piece.start + stop.at}: {reason}"
-                if self._has_record_behind(piece, stop.at):
+                if find_record_behind(situation.source, self._reader, piece, stop.at) is not None:
                     severity, reason = Severity.WARNING, f"{reason}; good records stand behind it"
             situation.add(severity, piece.path, stop.refusal.position, stop.refusal.clause, reason)
             return
@@ -144,14 +158,6 @@ class LogCheck:
             reason = "zeros stand in the topic or the properties of the last record: recovery cuts it off"
             at = last.position - piece.start
             self._situation.add(Severity.NOTE, piece.path, at, "recovery.log.torn-text", reason)
-
-    def _has_record_behind(self, piece: Piece, at: int) -> bool:
-        """Whether the damaged record is followed by a good one, if its size can be believed."""
-        size = int.from_bytes(self._situation.source.read(piece.path, at, 4), "big")
-        if not BLANK_SIZE < size < piece.size - at:
-            return False
-        window = LogWindow(self._situation.source, self._reader, piece)
-        return isinstance(window.look_closely(at + size), RecordHead)
 
     def _check_ahead(self, later: Sequence[Piece]) -> None:
         """Files behind the end are few and hold nothing.

@@ -65,17 +65,26 @@ class LogWindow:
         return item
 
 
+def find_record_behind(source: Source, reader: RecordReader, piece: Piece, at: int) -> int | None:
+    """The byte behind a damaged record, if its size can be believed: a good record follows."""
+    size = int.from_bytes(source.read(piece.path, at, 4), "big")
+    if not BLANK_SIZE < size < piece.size - at:
+        return None
+    window = LogWindow(source, reader, piece)
+    return at + size if isinstance(window.look_closely(at + size), RecordHead) else None
+
+
 def walk_piece(
-    source: Source, reader: RecordReader, piece: Piece, advance: Callable[[int], None]
+    source: Source, reader: RecordReader, piece: Piece, advance: Callable[[int], None], first: int = 0
 ) -> Iterator[RecordHead | Stop]:
-    """The records of one file, then exactly one Stop, whose place counts from the file's start.
+    """The records of one file from a byte on, then exactly one Stop; its place counts from the file's start.
 
     Clauses: recovery.log.ends-at-first-non-record, recovery.log.record-states-its-place
     """
     window = LogWindow(source, reader, piece)
     look_quickly = reader.look_quickly
     start = piece.start
-    at = base = 0
+    at = base = window.base = first
     data = b""
     while True:
         look = look_quickly(data, at - base, start + at)
