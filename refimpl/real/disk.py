@@ -56,11 +56,11 @@ class RealDisk:
         with disk_errors(path):
             if not self._is_read_only:
                 try:
-                    return _open_file(path, os.open(place, os.O_RDWR), is_read_only=False)
+                    return _open_file(path, os.open(place, os.O_RDWR | os.O_NONBLOCK), is_read_only=False)
                 except OSError as error:
                     if error.errno != errno.EROFS:
                         raise
-            return _open_file(path, os.open(place, os.O_RDONLY), is_read_only=True)
+            return _open_file(path, os.open(place, os.O_RDONLY | os.O_NONBLOCK), is_read_only=True)
 
     def create(self, path: str, size: int) -> RealFile:
         """A new file of zeros, of full length at once; folders above it are made."""
@@ -165,10 +165,13 @@ def _make_root(root: Path) -> None:
 
 
 def _open_file(path: str, descriptor: int, *, is_read_only: bool) -> RealFile:
-    """The open file; refuses a folder, which the system would open for reading."""
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    """The open file; refuses what the system opens as well: a folder, a pipe (which would be waited for)."""
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        raise OSError(errno.EINVAL, "Not a regular file")
     return RealFile(path, descriptor, is_read_only=is_read_only)
 
 

@@ -46,10 +46,16 @@ class ConfigCheck:
         """Nothing was read yet."""
         self._situation = situation
         self._sizes = {entry.name: entry.size for entry in listing.config if not entry.is_folder}
+        self._folders = {entry.name for entry in listing.config if entry.is_folder}
+        self._has_folder = any(entry.name == CONFIG_FOLDER and entry.is_folder for entry in listing.root)
         self._ranges = ranges
 
     def run(self) -> None:
         """All tables were read and compared."""
+        if not self._has_folder:
+            reason = "there is no such folder: topics, groups and offsets are unknown"
+            self._situation.add(Severity.WARNING, CONFIG_FOLDER, 0, "store.directory.names", reason)
+            return
         self._note_temporary_files()
         topics = self._load(TOPICS)
         self._load(SUBSCRIPTION_GROUPS)
@@ -84,6 +90,9 @@ class ConfigCheck:
         main, backup = self._read(file.name), self._read(file.name + Role.BACKUP.value)
         loaded = file.load(main, backup)
         path = f"{CONFIG_FOLDER}/{file.name}"
+        if file.name in self._folders:
+            reason = "a folder stands where the table should be"
+            self._situation.add(Severity.ERROR, path, 0, "store.config.unreadable-is-not-absent", reason)
         refusal = loaded.refusals[0] if loaded.refusals else None
         reason = refusal.reason if refusal else "the file is missing"
         at = refusal.position if refusal else 0

@@ -18,6 +18,7 @@ from refimpl.store_check.index_entries import IndexEntries
 from refimpl.store_check.key_hash import hash_key_quickly
 from refimpl.store_check.record_look import find_property, make_marker
 from refimpl.store_check.situation import Situation
+from spec.layout.directory import INDEX_FOLDER
 from spec.layout.index_file import FIRST_ENTRY
 from spec.layout.record_head import RecordHead
 from spec.values.property import KEYS, UNIQUE_KEY, split_keys
@@ -70,7 +71,13 @@ class IndexCheck:
         self._last: tuple[int, list[int]] = (-1, [])
         self._outside_count = 0
         self._outside_position = 0
+        self._unindexed_from: int | None = None
         self._last_path = self._file.path if self._file else ""
+
+    def see_unindexed(self, look: RecordHead) -> None:
+        """It is known from which position on keys are missing, in a store without an index."""
+        if self._unindexed_from is None and derive_hashes(look):
+            self._unindexed_from = look.position
 
     def see(self, look: RecordHead) -> None:
         """The record's keys were held against the index."""
@@ -194,3 +201,10 @@ class IndexCheck:
             self._settle(file, 0)
             self._end_file(file)
         self._report_outside(self._situation.healed, "behind the last index file")
+        if self._unindexed_from is not None:
+            severity = Severity.WARNING if self._situation.is_clean_stop else Severity.NOTE
+            reason = (
+                f"there is no index file, and the log has keys from position {self._unindexed_from} on:"
+                " no query finds them, unless the broker was told to keep no index"
+            )
+            self._situation.add(severity, INDEX_FOLDER, 0, _LOST_KEYS, reason)

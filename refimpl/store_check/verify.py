@@ -118,7 +118,7 @@ class _Pass:
         self.checkpoint = read_checkpoint(situation, listing)
         situation.walk_start = _derive_walk_start(situation.source, self.pieces, self.checkpoint)
         self.queues = QueueTable(situation, listing.queues, units_per_file)
-        entries = choose_index_files(situation, listing.index_files)
+        self._has_index = bool(entries := choose_index_files(situation, listing.index_files))
         shape = choose_index_shape(situation, entries, sizes.index_slots, sizes.index_entries)
         files = iter_index_files(situation, entries, shape, self.checkpoint) if shape else ()
         self.index = IndexCheck(situation, files)
@@ -139,12 +139,15 @@ class _Pass:
     def _walk(self, advance: Callable[[int], None]) -> LogFacts:
         """The log was read; queues and index were compared up to its end."""
         see_unit, see_keys = self.queues.see, self.index.see
+        if not self._has_index:
+            see_keys = self.index.see_unindexed
 
         def see_both(look: RecordHead, path: str) -> None:
             see_unit(look, path)
             see_keys(look)
 
-        see = see_both if self.index.is_there else see_unit
+        # Of files that are there and cannot be used it was said why.
+        see = see_both if self.index.is_there or not self._has_index else see_unit
         return LogCheck(self._situation, self.pieces, see, advance).run()
 
 

@@ -231,3 +231,10 @@ def test_folders_are_synced_from_the_inside_to_the_root(
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
     disk.sync_folder("a/b")
     assert synced == [(tmp_path / folder).stat().st_ino for folder in ("a/b", "a", "")]
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
+def test_a_pipe_in_place_of_a_file_is_refused_at_once(tmp_path: Path, *, is_read_only: bool) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DiskError, match="Not a regular file"):
+        RealDisk(tmp_path, is_read_only=is_read_only).open("pipe")

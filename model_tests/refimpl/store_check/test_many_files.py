@@ -167,9 +167,11 @@ def test_a_record_that_leaves_no_room_for_a_blank_one_is_found() -> None:
 
 def test_a_record_is_read_whole_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     (small,) = make_records(1)
-    large = make_sized_record(small, 3_000_000)
+    keyless = small._replace(property_text="a\1".ljust(len(small.property_text), "b"))
+    large = make_sized_record(keyless, 3_000_000)
     files = {f"commitlog/{0:020d}": encode_record(large).ljust(4_000_000, b"\0")}
     files |= encode_queues([large]) | {"checkpoint": bytes(4096)}
+    files |= {"config/topics.json": b'{"topicConfigTable":{"T":{"topicName":"T","readQueueNums":3}}}'}
     assert _places(files) == []
     monkeypatch.setattr(log_walk, "RECORD_LIMIT", 2_000_000)
     assert _places(files)[0] == (ERROR, f"commitlog/{0:020d}", 0, "store.record.whole")

@@ -252,3 +252,30 @@ def test_progress_hears_of_every_byte_once() -> None:
     heard: list[int] = []
     verify_store(MemoryDisk(stopped_files()), advance=heard.append)
     assert sum(heard) == 5 * 16_384
+
+
+def test_a_store_that_lost_its_index_is_told_so() -> None:
+    files = stopped_files()
+    remove("index")(files)
+    findings = [found for found in verify_store(MemoryDisk(files)).findings if found.file == "index"]
+    assert [(found.severity, found.clause) for found in findings] == [
+        (Severity.WARNING, "recovery.index.rebuilt-from-last-kept")
+    ]
+
+
+def test_a_store_without_its_tables_is_told_so() -> None:
+    files = stopped_files()
+    remove("config")(files)
+    findings = [found for found in verify_store(MemoryDisk(files)).findings if found.file == "config"]
+    assert [(found.severity, found.clause) for found in findings] == [
+        (Severity.WARNING, "store.directory.names")
+    ]
+
+
+def test_a_folder_in_place_of_a_table_is_an_error() -> None:
+    files = stopped_files()
+    files["config/consumerOffset.json/inside"] = files.pop("config/consumerOffset.json")
+    findings = verify_store(MemoryDisk(files)).findings
+    assert ("config/consumerOffset.json", Severity.ERROR) in [
+        (found.file, found.severity) for found in findings
+    ]
