@@ -17,8 +17,9 @@ from refimpl.cli.entry import COMMANDS, group, run
 SCRIPT: Final = Path(sys.executable).with_name("mqspec")
 FRAME: Final = JSON_FRAME.hex()
 SLOW_COMMAND: Final = """\
-import time, click
+import signal, time, click
 from refimpl.cli import entry
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
 @entry.group.command()
 def sleep():
     click.echo("started")
