@@ -64,6 +64,7 @@ MINUTE = 60_000
         (transaction.OPERATION_TAG, "d"),
         (liveness.EXPIRY_MS, 120_000),
         (liveness.SCAN_MS, 10_000),
+        (liveness.FIRST_SCAN_MS, 5_000),
         (liveness.REGISTER_MS, 30_000),
         (liveness.REGISTER_RANGE_MS, (10_000, 60_000)),
         (registration.MASTER_ID, 0),

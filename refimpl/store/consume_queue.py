@@ -11,7 +11,7 @@ from typing import Final
 from refimpl.store.file_sequence import FileSequence, SequenceSync
 from refimpl.store.open_files import OpenFiles
 from spec.layout.consume_queue import FILLER, UNIT_SIZE, Unit, decode_unit, derive_readable_units, encode_unit
-from spec.layout.queue_append import Put, QueueTail, put_unit
+from spec.layout.queue_append import Put, QueueTail, derive_emptied_tail, put_unit
 from spec.recovery.queue import is_filler
 from spec.recovery.state import QueueName
 from spec.rejection import Rejection
@@ -111,6 +111,23 @@ class ConsumeQueue:
         """Nothing waits: the stretch of the log will be dispatched again."""
         self.set_tail(self.tail)
 
+    def empty(self, next_offset: int, log_end: int) -> None:
+        """The queue has no message, and what the log has of it before its end stays out of it.
+
+        After a failure its oldest messages are gone, or all of them; a crash may bring them back.
+
+        Clause: store.queue.emptied-goes-on
+        """
+        self.forget_waiting()
+        try:
+            self.sequence.remove_all()
+        finally:
+            if self.sequence.starts:
+                self.min_offset = max(self.min_offset, QueueOffset(self.sequence.first // UNIT_SIZE))
+            else:
+                self.set_tail(derive_emptied_tail(next_offset, log_end))
+                self.min_offset, self.unsynced_bytes = self.max_offset, 0
+
     def read_units(self, queue_offset: int, count: int) -> bytes | None:
         """The bytes of up to `count` units of one file; None if there is no file for the offset.
 
@@ -132,6 +149,10 @@ class ConsumeQueue:
 
         Clause: recovery.queue.min-offset
         """
+        if not self.sequence.starts:
+            # Emptied, or never written: there is nothing to look at, however high the numbers are.
+            self.min_offset = self.max_offset
+            return
         low, high = self.sequence.first // UNIT_SIZE, self.max_offset
         while low < high:
             middle = (low + high) // 2

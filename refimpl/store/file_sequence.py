@@ -178,6 +178,11 @@ class FileSequence:
         for _ in range(count):
             self._remove(0)
 
+    def remove_all(self) -> None:
+        """No file is left, and a crash brings none back."""
+        self.remove_first(len(self.starts))
+        self._settle_names()
+
     def _remove(self, number: int) -> None:
         """The first or the last file is gone.
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Sequence
 from datetime import UTC, tzinfo
 from typing import Final, NamedTuple
 
-from refimpl.ports import Disk, DiskError, DiskReason
+from refimpl.ports import Disk, DiskError, DiskReason, Usage
 from refimpl.store.checkpoint_file import CheckpointFile, remove_abort, write_abort
 from refimpl.store.commit_log import CommitLog, LogSync
 from refimpl.store.config_store import ConfigStore
@@ -327,11 +327,27 @@ class MessageStore:
         """A queue; one that nobody has written to is empty."""
         return self.queues.get(QueueName(topic, QueueId(queue_id)))
 
+    def usage(self) -> Usage:
+        """How full the disk is now."""
+        return self._parts.disk.usage()
+
     # Removing and ending
 
     def clean(self, now_ms: int) -> Removed | None:
         """One round of retention, if it is time for one."""
         return self.retention.run(now_ms)
+
+    def remove_topic(self, topic: str) -> None:
+        """No message of the topic can be read, and the numbers of its queues go on where they were.
+
+        The log keeps the records until retention takes them, and a start may build the queues again from
+        it; the numbers that were given out before and after stay apart.
+
+        Clause: store.queue.emptied-goes-on
+        """
+        for queue in self.queues.of_topic(topic):
+            queue.empty(self.queues.next_offsets.get(queue.name, queue.max_offset), self.log.end)
+            self._parts.reput.dirty.pop(queue.name, None)
 
     def close(self, now_ms: int) -> DiskError | None:
         """Everything is on disk and the stop is a clean one; the error that prevented it otherwise.

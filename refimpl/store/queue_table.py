@@ -45,6 +45,14 @@ class QueueTable:
         self._queues.pop(name, None)
         self.next_offsets.pop(name, None)
 
+    def of_topic(self, topic: str) -> tuple[ConsumeQueue, ...]:
+        """The queues of one topic, sorted."""
+        return tuple(queue for name, queue in sorted(self._queues.items()) if name[0] == topic)
+
+    def topics(self) -> tuple[str, ...]:
+        """The topics that have a queue, sorted."""
+        return tuple(sorted({topic for topic, _ in self._queues}))
+
     def __iter__(self) -> Iterator[ConsumeQueue]:
         """All queues, sorted by name."""
         return iter([queue for _, queue in sorted(self._queues.items())])

@@ -7,15 +7,19 @@ Why it can fail: rights are named for topics; a group's right is kept under its 
 request kind that is not in the table passes unchecked, and Apache 4.9.3 forgot batches: whoever
 may do nothing else may still send one. The reference checks a batch like any other send.
 
-What is allowed: a refusal is answered as a system error (code 1) in 4.9.x.
+So does it check replies, which Apache stores in any topic that they name, and keeps the operations on
+accounts to administrators, which in Apache 4.9.3 any account may use to make itself one.
+
+What is allowed: a refusal is answered as a system error (code 1) in 4.9.x. Traces are taken from
+every account: a client that may do its work may say how it went.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import AddressValueError, IPv4Address
+from ipaddress import AddressValueError, IPv4Address, ip_address
 from typing import Final
 
-from spec.values.name import is_retry_topic, retry_topic_of
+from spec.values.name import TRACE_TOPIC, is_reply_topic, is_retry_topic, retry_topic_of
 from spec.wire.code import RequestCode
 
 DENY: Final = 1
@@ -34,14 +38,24 @@ ADMIN_CODES: Final = frozenset(
 )
 """The requests that only an administrator may make. Clause: broker.access.admin-only."""
 
-_PUBLISHING: Final = frozenset(
+ACCOUNT_CODES: Final = frozenset(
     {
-        RequestCode.SEND_MESSAGE,
-        RequestCode.SEND_MESSAGE_V2,
-        RequestCode.SEND_BATCH_MESSAGE,
-        RequestCode.CONSUMER_SEND_MSG_BACK,
+        RequestCode.UPDATE_AND_CREATE_ACL_CONFIG,
+        RequestCode.DELETE_ACL_CONFIG,
+        RequestCode.GET_BROKER_CLUSTER_ACL_INFO,
+        RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG,
+        RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG,
     }
 )
+"""The requests about accounts themselves. Clause: broker.access.accounts-are-admin-only."""
+
+_REPLYING: Final = frozenset({RequestCode.SEND_REPLY_MESSAGE, RequestCode.SEND_REPLY_MESSAGE_V2})
+_PUBLISHING: Final = _REPLYING | {
+    RequestCode.SEND_MESSAGE,
+    RequestCode.SEND_MESSAGE_V2,
+    RequestCode.SEND_BATCH_MESSAGE,
+    RequestCode.CONSUMER_SEND_MSG_BACK,
+}
 _READING: Final = frozenset(
     {
         RequestCode.PULL_MESSAGE,
@@ -98,6 +112,17 @@ class Account:
     """By topic; a group's stands under its retry topic."""
 
 
+def _derive_needed_to_publish(code: RequestCode, topic: str) -> dict[str, int]:
+    """What a send to one topic needs.
+
+    Clauses: broker.access.retry-send-is-subscribing, broker.access.trace-is-open,
+    broker.access.reply-is-checked
+    """
+    if topic == TRACE_TOPIC or (code in _REPLYING and is_reply_topic(topic)):
+        return {}
+    return {topic: SUBSCRIBE if is_retry_topic(topic) else PUBLISH}
+
+
 def derive_needed_permissions(
     code: RequestCode, topics: tuple[str, ...], groups: tuple[str, ...], *, checks_batch: bool = True
 ) -> dict[str, int]:
@@ -110,7 +135,8 @@ def derive_needed_permissions(
     """
     needed: dict[str, int] = {}
     if code in _PUBLISHING and (checks_batch or code is not RequestCode.SEND_BATCH_MESSAGE):
-        needed.update(dict.fromkeys(topics, PUBLISH))
+        for topic in topics:
+            needed.update(_derive_needed_to_publish(code, topic))
     if code in _READING:
         needed.update(dict.fromkeys(topics, SUBSCRIBE))
     if code in _FOR_GROUP:
@@ -121,9 +147,10 @@ def derive_needed_permissions(
 def is_account_permitted(account: Account, code: RequestCode, needed: Mapping[str, int]) -> bool:
     """Whether an account has every right that a request needs.
 
-    Clauses: broker.access.admin-only, broker.access.default-permission
+    Clauses: broker.access.admin-only, broker.access.accounts-are-admin-only,
+    broker.access.default-permission
     """
-    if code in ADMIN_CODES and not account.is_admin:
+    if code in ADMIN_CODES | ACCOUNT_CODES and not account.is_admin:
         return False
     if account.is_admin and not account.permissions:
         return True
@@ -149,21 +176,35 @@ def _is_part_match(pattern: str, part: int) -> bool:
 
 
 def is_address_trusted(pattern: str, address: str) -> bool:
-    """Whether an IPv4 address is in a white list entry; a blank entry trusts nobody.
+    """Whether an address is in a white list entry; a blank entry trusts nobody.
 
-    An entry is `*`, an address, addresses joined by commas, or an address whose parts may be `*`,
-    a range `1-9`, or (the last part) a choice `{1,2}`.
+    An entry is `*`, an address, addresses joined by commas, or an IPv4 address whose parts may be
+    `*`, a range `1-9`, or (the last part) a choice `{1,2}`.
 
     Clause: broker.access.white-list
     """
     entry = pattern.strip()
     if entry == "*":
         return True
+    if "{" not in entry and ("," in entry or ":" in entry):
+        return _is_listed(entry.split(","), address)
     try:
         parts = IPv4Address(address).packed
     except AddressValueError:
         return False
-    if "," in entry and "{" not in entry:
-        return address in (piece.strip() for piece in entry.split(","))
     patterns = entry.split(".")
     return len(patterns) == len(parts) and all(map(_is_part_match, patterns, parts))
+
+
+def _is_listed(pieces: list[str], address: str) -> bool:
+    try:
+        wanted = ip_address(address)
+    except ValueError:
+        return False
+    for piece in pieces:
+        try:
+            if ip_address(piece.strip()) == wanted:
+                return True
+        except ValueError:
+            continue
+    return False

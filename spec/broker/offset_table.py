@@ -10,6 +10,10 @@ that still has its first message in memory, and an explicit "not found".
 
 What is allowed: a decrease, if it can be explained. The reference keeps the carrier and the
 tenure of the last commit beside the value; neither is visible on the wire.
+
+One thing the broker does know: that it moved the group itself. After a reset, what a member still
+commits comes from before, until the member has asked where to go on or has committed the very
+offset that it was told. Such a commit is stale; applying it would undo the decision.
 """
 
 from dataclasses import dataclass
@@ -65,6 +69,39 @@ def apply_commit(current: Commit | None, new: Commit) -> Commit:  # noqa: ARG001
     Clause: broker.offset.commit-overwrites
     """
     return new
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A reset that some members have not taken up yet."""
+
+    offset: QueueOffset
+    unaware: frozenset[str]
+    """Client ids whose commits may still come from before the reset."""
+
+
+def is_stale(fence: Fence | None, new: Commit) -> bool:
+    """Whether the commit comes from before a reset and must not undo it.
+
+    Clause: broker.offset.reset-fences
+    """
+    return (
+        fence is not None
+        and new.carrier in (Carrier.PULL, Carrier.UPDATE)
+        and new.client in fence.unaware
+        and new.offset != fence.offset
+    )
+
+
+def lift_fence(fence: Fence | None, client: str) -> Fence | None:
+    """The fence after a member asked for the offset, or committed it; None when all have taken it up.
+
+    Clause: broker.offset.reset-fences
+    """
+    if fence is None:
+        return None
+    unaware = fence.unaware - {client}
+    return Fence(fence.offset, unaware) if unaware else None
 
 
 class Explanation(Enum):

@@ -18,8 +18,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from spec.broker.send import STORED, PutStatus
 from spec.rejection import Rejection
 from spec.values.message import derive_due_at
+from spec.values.name import (
+    RETRY_PREFIX,
+    SCHEDULE_REFUSED_TOPIC,
+    dead_letter_topic_of,
+    is_retry_topic,
+)
 from spec.values.system_flag import TransactionType, transaction_type
 from spec.values.units import Milliseconds, QueueId, QueueOffset
 
@@ -133,6 +140,32 @@ class Delivery(Enum):
     """The store takes messages, but not this one."""
     DIVERTED = "diverted"
     """A notice of the refused message was stored where people look for it."""
+
+
+_REFUSALS: Final = (PutStatus.MESSAGE_ILLEGAL, PutStatus.PROPERTIES_SIZE_EXCEEDED)
+"""The results that are about the message; whatever else stops an append is about the store."""
+
+
+def derive_delivery(status: PutStatus) -> Delivery | None:
+    """What a store result says about a delivery; None while it is in the log and nothing is promised yet.
+
+    Clauses: broker.schedule.cursor-never-passes-undelivered, broker.schedule.refused-is-diverted
+    """
+    if status is PutStatus.PUT_OK:
+        return Delivery.STORED
+    if status in STORED:
+        return None
+    return Delivery.REFUSED if status in _REFUSALS else Delivery.UNAVAILABLE
+
+
+def derive_notice_topic(real_topic: str) -> str:
+    """Where the notice of a diverted message is stored: where the people of its group look, or of the broker.
+
+    Clause: broker.schedule.notice-is-found
+    """
+    if is_retry_topic(real_topic):
+        return dead_letter_topic_of(real_topic.removeprefix(RETRY_PREFIX))
+    return SCHEDULE_REFUSED_TOPIC
 
 
 class Next(Enum):

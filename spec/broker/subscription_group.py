@@ -8,7 +8,7 @@ consumer is sent to.
 from dataclasses import dataclass
 from typing import Final
 
-from spec.values.name import SYSTEM_GROUP_PREFIX
+from spec.values.name import SYSTEM_GROUP_PREFIX, is_group_legal
 
 RETRY_LIMIT: Final = 16
 """Apache's `retryMaxTimes`: retries after the first delivery."""
@@ -50,3 +50,20 @@ def derive_created_group(name: str, *, is_auto_create_enabled: bool = True) -> G
     """
     is_allowed = is_auto_create_enabled or name.startswith(SYSTEM_GROUP_PREFIX)
     return GroupConfig(name) if is_allowed else None
+
+
+RETRY_QUEUE_LIMIT: Final = 1_024
+"""Queues that a group's retry topic may be given; a decision."""
+
+
+def explain_bad_group(group: GroupConfig) -> str | None:
+    """Why a group cannot be as it is asked for; None if it can.
+
+    Clause: broker.admin.group-limits
+    """
+    if not is_group_legal(group.name):
+        limit = "1 to 255 characters of ^[%|a-zA-Z0-9_-]+$"
+        return f"the group {group.name[:40]!r} is not legal: a name has {limit}"
+    if not 0 <= group.retry_queue_count <= RETRY_QUEUE_LIMIT:
+        return f"{group.retry_queue_count} retry queues are not within 0 to {RETRY_QUEUE_LIMIT}"
+    return None

@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
-from spec.values.name import AUTO_CREATE_TOPIC, OFFSET_MOVED_TOPIC, SCHEDULE_TOPIC
+from spec.values.name import (
+    AUTO_CREATE_TOPIC,
+    OFFSET_MOVED_TOPIC,
+    SCHEDULE_TOPIC,
+    SYSTEM_TOPICS,
+    TOPIC_LENGTH_LIMIT,
+    is_system_topic,
+    is_topic_legal,
+)
 
 PRIORITY: Final = 8
 READ: Final = 4
@@ -67,7 +75,12 @@ def _square(name: str, queue_count: int, permission: int = READ_WRITE) -> TopicC
 
 
 def derive_built_in_topics(
-    cluster: str, broker_name: str, *, is_auto_create_enabled: bool = True, level_count: int = 18
+    cluster: str,
+    broker_name: str,
+    *,
+    is_auto_create_enabled: bool = True,
+    template_queue_count: int = 8,
+    level_count: int = 18,
 ) -> tuple[TopicConfig, ...]:
     """The topics that a broker has from its first start.
 
@@ -76,7 +89,7 @@ def derive_built_in_topics(
     template = READ_WRITE | INHERIT
     return (
         _square("SELF_TEST_TOPIC", 1),
-        *((_square(AUTO_CREATE_TOPIC, 8, template),) if is_auto_create_enabled else ()),
+        *((_square(AUTO_CREATE_TOPIC, template_queue_count, template),) if is_auto_create_enabled else ()),
         _square("BenchmarkTest", 1024),
         _square(cluster, 16, template),
         _square(broker_name, 1, template),
@@ -84,6 +97,46 @@ def derive_built_in_topics(
         _square(SCHEDULE_TOPIC, level_count),
         _square(f"{cluster}_REPLY_TOPIC", 1),
     )
+
+
+QUEUE_COUNT_LIMIT: Final = 16_384
+"""Queues that a topic may be given; a decision: statistics are answered for all of them at once."""
+
+PERMISSION_BITS: Final = PRIORITY | READ | WRITE | INHERIT
+
+
+def derive_system_topics(cluster: str, broker_name: str) -> frozenset[str]:
+    """The topics that nobody may change or delete: Apache's fixed ones and the broker's own.
+
+    Clause: broker.admin.system-topic
+    """
+    return SYSTEM_TOPICS | {cluster, broker_name, f"{cluster}_REPLY_TOPIC"}
+
+
+def explain_protected(topic: str, system_topics: frozenset[str]) -> str | None:
+    """Why an administrator may not touch the topic; None if it may be changed or deleted.
+
+    Clause: broker.admin.system-topic
+    """
+    if not is_topic_legal(topic):
+        limit = f"1 to {TOPIC_LENGTH_LIMIT} characters of ^[%|a-zA-Z0-9_-]+$"
+        return f"the topic {topic[:40]!r} is not legal: a name has {limit}"
+    if topic in system_topics or is_system_topic(topic):
+        return f"the topic {topic} is a system topic"
+    return None
+
+
+def explain_bad_topic(topic: TopicConfig) -> str | None:
+    """Why a topic cannot be as it is asked for; None if it can.
+
+    Clause: broker.admin.topic-limits
+    """
+    for name, count in (("read", topic.read_queue_count), ("write", topic.write_queue_count)):
+        if not 0 <= count <= QUEUE_COUNT_LIMIT:
+            return f"{count} {name} queues are not within 0 to {QUEUE_COUNT_LIMIT}"
+    if topic.permission & ~PERMISSION_BITS:
+        return f"permission {topic.permission} has bits beside {PERMISSION_BITS}"
+    return None
 
 
 def derive_created_topic(

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
-from spec.values.property import REAL_QUEUE_ID, REAL_TOPIC, TRANSACTION_PREPARED_QUEUE_OFFSET
+from spec.rejection import Rejection
+from spec.values.property import DELAY, REAL_QUEUE_ID, REAL_TOPIC, TRANSACTION_PREPARED_QUEUE_OFFSET
 from spec.values.system_flag import TransactionType
 from spec.values.units import Milliseconds, QueueOffset
 from spec.wire.code import ResponseCode
@@ -42,8 +43,14 @@ CHECK_PERIOD_MS: Final = Milliseconds(60_000)
 OPERATION_BATCH: Final = 32
 """Operation records that a round reads at a time."""
 
+_OFFSET_DIGITS: Final = 18
+"""Digits of the largest queue offset that is read; no queue has come anywhere near it."""
+
 _SECONDS_DIGITS: Final = 18
 """More digits of seconds do not fit in 64 bits, so Java would not read them as a number."""
+
+OPERATION_SEPARATOR: Final = b","
+"""Stands between the offsets in an operation record of 5.x; one of 4.9.x names one offset."""
 
 OPERATION_TAG: Final = "d"
 """The tag of an operation record: this half message is done."""
@@ -55,6 +62,14 @@ def derive_half_properties(properties: Mapping[str, str], topic: str, queue_id: 
     Clause: broker.transaction.half-is-hidden
     """
     return {**properties, REAL_TOPIC: topic, REAL_QUEUE_ID: str(queue_id)}
+
+
+def derive_undelayed(properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a message that becomes a half message: without a delay level.
+
+    Clause: broker.transaction.delay-is-ignored
+    """
+    return {name: value for name, value in properties.items() if name != DELAY}
 
 
 class Half(NamedTuple):
@@ -115,6 +130,19 @@ def encode_operation(half_offset: int) -> bytes:
     return str(half_offset).encode()
 
 
+def decode_operation(body: bytes) -> tuple[QueueOffset, ...]:
+    """The half messages that an operation record names: one, or several in a record of 5.x.
+
+    Clause: broker.transaction.operation-record
+    """
+    pieces = body.split(OPERATION_SEPARATOR)
+    for piece in pieces:
+        if not piece.isdigit() or len(piece) > _OFFSET_DIGITS:
+            reason = f"{piece[:24]!r} is not the queue offset of a half message"
+            raise Rejection("broker.transaction.operation-record", 0, reason)
+    return tuple(QueueOffset(int(piece)) for piece in pieces)
+
+
 class Step(Enum):
     """What a check round does with the half message at its cursor."""
 
@@ -127,6 +155,18 @@ class Step(Enum):
 
 
 _PASSING: Final = (Step.SKIP, Step.GIVE_UP, Step.DEFER, Step.CHECK)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLimits:
+    """How long half messages are left alone, and when they are given up; the defaults are Apache's."""
+
+    immunity_ms: int = IMMUNITY_MS
+    check_count: int = CHECK_LIMIT
+    age_ms: int = AGE_LIMIT_MS
+
+
+APACHE_LIMITS: Final = CheckLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +191,17 @@ class Round(NamedTuple):
     """Birth of the last operation record of the last read; None when that read found none."""
 
 
-def is_given_up(half: HalfState, now_ms: int) -> bool:
+def is_given_up(half: HalfState, now_ms: int, limits: CheckLimits = APACHE_LIMITS) -> bool:
     """Whether a half message has used up its checks or its time.
 
     Clause: broker.transaction.limits
     """
-    return half.check_times >= CHECK_LIMIT or now_ms - half.born_at_ms > AGE_LIMIT_MS
+    return half.check_times >= limits.check_count or now_ms - half.born_at_ms > limits.age_ms
 
 
-def is_check_needed(half: HalfState, current: Round, immunity_ms: int) -> bool:
+def is_check_needed(
+    half: HalfState, current: Round, immunity_ms: int, limits: CheckLimits = APACHE_LIMITS
+) -> bool:
     """Whether the operation records read so far suffice to say that the half message is undecided.
 
     Clauses: broker.transaction.check-needed, broker.transaction.no-check-before-records
@@ -167,33 +209,33 @@ def is_check_needed(half: HalfState, current: Round, immunity_ms: int) -> bool:
     age_ms = current.now_ms - half.born_at_ms
     if current.newest_operation_born_ms is None:
         return age_ms > immunity_ms or age_ms < 0
-    return age_ms < 0 or current.newest_operation_born_ms - current.started_at_ms > IMMUNITY_MS
+    return age_ms < 0 or current.newest_operation_born_ms - current.started_at_ms > limits.immunity_ms
 
 
-def is_too_young(half: HalfState, current: Round) -> bool:
+def is_too_young(half: HalfState, current: Round, limits: CheckLimits = APACHE_LIMITS) -> bool:
     """Whether a round ends in front of the half message: stored after its start, or within the immunity.
 
     Clause: broker.transaction.immunity
     """
-    is_immune = half.immunity_ms is None and 0 <= current.now_ms - half.born_at_ms < IMMUNITY_MS
+    is_immune = half.immunity_ms is None and 0 <= current.now_ms - half.born_at_ms < limits.immunity_ms
     return is_immune or half.stored_at_ms >= current.started_at_ms
 
 
-def decide_check(half: HalfState, current: Round) -> Step:
+def decide_check(half: HalfState, current: Round, limits: CheckLimits = APACHE_LIMITS) -> Step:
     """What a round does with one half message.
 
     Clauses: broker.transaction.immunity, broker.transaction.limits, broker.transaction.check-needed
     """
     if half.is_decided:
         return Step.SKIP
-    if is_given_up(half, current.now_ms):
+    if is_given_up(half, current.now_ms, limits):
         return Step.GIVE_UP
-    if is_too_young(half, current):
+    if is_too_young(half, current, limits):
         return Step.STOP
     if half.immunity_ms is not None and current.now_ms - half.born_at_ms < half.immunity_ms:
         return Step.DEFER
-    immunity_ms = IMMUNITY_MS if half.immunity_ms is None else half.immunity_ms
-    if is_check_needed(half, current, immunity_ms):
+    immunity_ms = limits.immunity_ms if half.immunity_ms is None else half.immunity_ms
+    if is_check_needed(half, current, immunity_ms, limits):
         return Step.CHECK
     # With one clock reading a round, a half message at the very end of its immunity waits for the next one.
     return Step.STOP if current.newest_operation_born_ms is None else Step.READ_ON
@@ -255,7 +297,7 @@ def advance_operation_cursor(cursor: int, finished: frozenset[int]) -> QueueOffs
     return QueueOffset(cursor)
 
 
-def derive_immunity_ms(text: str | None) -> Milliseconds | None:
+def derive_immunity_ms(text: str | None, broker_immunity_ms: int = IMMUNITY_MS) -> Milliseconds | None:
     """The immunity a message asks for by its property (in seconds); None when it has no such property.
 
     A text that is no number, or a negative one, asks for the broker's own immunity time.
@@ -265,4 +307,4 @@ def derive_immunity_ms(text: str | None) -> Milliseconds | None:
     if text is None:
         return None
     is_number = text.isascii() and text.isdigit() and len(text) <= _SECONDS_DIGITS
-    return Milliseconds(int(text) * 1000) if is_number else IMMUNITY_MS
+    return Milliseconds(int(text) * 1000 if is_number else broker_immunity_ms)

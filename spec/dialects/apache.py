@@ -10,6 +10,7 @@ from typing import Final
 from spec.dialects.hole import Hole
 
 SHARED: Final[Mapping[str, str]] = {
+    "broker.offset.reset-fences": "any commit is applied; members pause for ten seconds (K3)",
     "broker.schedule.refused-is-diverted": "one refused message is tried for ever and its level waits",
     "broker.transaction.checks-counted": "a deferral counts as a check",
     "broker.transaction.operation-cursor": "passes the record of a deferred message and asks its producer",

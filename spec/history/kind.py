@@ -73,6 +73,7 @@ class Kind(StrEnum):
     BACK = "back"
     LOCAL = "local"
     COMMIT = "commit"
+    STALE = "stale"
     RESET = "reset"
     LOCK = "lock"
     LOCKED = "locked"
@@ -234,6 +235,11 @@ FORMS: Final[Mapping[Kind, Form]] = {
         "the broker holds `offset` for the group from now on, also after a reset; `cause` is the carrier",
         ("group", *_QUEUE, "offset", "cause"),
         causes=tuple(CommitCause),
+    ),
+    Kind.STALE: Form(
+        "the broker refused a commit from before a reset: it does not hold `offset`",
+        ("group", *_QUEUE, "offset", "client", "cause"),
+        causes=(CommitCause.PULL, CommitCause.UPDATE),
     ),
     Kind.RESET: Form(
         "an administrator moves the group to `offset`",

@@ -25,6 +25,16 @@ class QueueTail(NamedTuple):
     """The position behind the last message that has a unit here; 0 if none has."""
 
 
+def derive_emptied_tail(next_offset: int, log_end: int) -> QueueTail:
+    """The end of a queue whose messages were all removed: it has none, and its numbers go on.
+
+    What the log has of it before `log_end` is covered, so no later dispatch brings it back.
+
+    Clause: store.queue.emptied-goes-on
+    """
+    return QueueTail(is_empty=True, next_offset=QueueOffset(next_offset), covered=CommitLogPosition(log_end))
+
+
 class Put(Enum):
     """What becomes of a dispatched message."""
 

@@ -12,7 +12,10 @@ EXPIRY_MS: Final = Milliseconds(120_000)
 """Apache's `BROKER_CHANNEL_EXPIRED_TIME`."""
 
 SCAN_MS: Final = Milliseconds(10_000)
-"""How often silent brokers are looked for; the first time 5 s after start."""
+"""How often silent brokers are looked for."""
+
+FIRST_SCAN_MS: Final = Milliseconds(5_000)
+"""How long after start they are looked for first."""
 
 REGISTER_MS: Final = Milliseconds(30_000)
 """How often a broker registers."""

@@ -59,12 +59,23 @@ def drop_address(entry: BrokerEntry, address: str) -> BrokerEntry | None:
     return BrokerEntry(entry.cluster, entry.name, kept) if kept else None
 
 
+def is_version_changed(known: DataVersion | None, arrived: DataVersion) -> bool:
+    """Whether a broker whose tables have that version should register: it is new or has another one.
+
+    Clause: nameserver.registration.version-query
+    """
+    return known is None or known != arrived
+
+
 def is_topic_update(broker_id: int, known: DataVersion | None, arrived: DataVersion) -> bool:
     """Whether the topics of a registration are looked at: a master's, new or with another version.
 
+    `known` is what this address registered last as a master: the version of a slave that has become
+    master says nothing about topics, since they were not looked at.
+
     Clauses: nameserver.registration.master-speaks-for-topics, nameserver.registration.version-decides
     """
-    return broker_id == MASTER_ID and (known is None or known != arrived)
+    return broker_id == MASTER_ID and is_version_changed(known, arrived)
 
 
 def merge_topics(

@@ -7,7 +7,7 @@ What is allowed: a route without a master. Producers skip such a name, consumers
 slaves. Name servers do not talk to each other, so two of them may give different routes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -84,3 +84,11 @@ def add_write(data: QueueData) -> QueueData:
     Clause: nameserver.route.add-write
     """
     return replace(data, permission=READ_WRITE)
+
+
+def delete_topic(queues: Mapping[str, QueueData], names: Container[str] | None) -> dict[str, QueueData]:
+    """What is left of a topic's queues, by broker name, after its deletion behind these names, or all.
+
+    Clause: nameserver.route.delete-topic
+    """
+    return {} if names is None else {name: data for name, data in queues.items() if name not in names}

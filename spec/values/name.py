@@ -14,8 +14,12 @@ SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
 OPERATION_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 CHECK_EXCEEDED_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
+SCHEDULE_REFUSED_TOPIC: Final = "SCHEDULE_REFUSED_TOPIC"
+"""Notices of delayed messages that no store takes; the reference's own, and an ordinary topic otherwise."""
 AUTO_CREATE_TOPIC: Final = "TBW102"
 OFFSET_MOVED_TOPIC: Final = "OFFSET_MOVED_EVENT"
+TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
+REPLY_SUFFIX: Final = "_REPLY_TOPIC"
 SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
 
 SYSTEM_TOPICS: Final = frozenset(
@@ -26,7 +30,7 @@ SYSTEM_TOPICS: Final = frozenset(
         HALF_TOPIC,
         OPERATION_TOPIC,
         CHECK_EXCEEDED_TOPIC,
-        "RMQ_SYS_TRACE_TOPIC",
+        TRACE_TOPIC,
         "SELF_TEST_TOPIC",
         OFFSET_MOVED_TOPIC,
     }
@@ -64,6 +68,11 @@ def dead_letter_topic_of(group: str) -> str:
 def is_retry_topic(topic: str) -> bool:
     """Whether the topic holds failed messages of some group."""
     return topic.startswith(RETRY_PREFIX)
+
+
+def is_reply_topic(topic: str) -> bool:
+    """Whether the topic keeps the replies of a cluster."""
+    return topic.endswith(REPLY_SUFFIX)
 
 
 def is_system_topic(topic: str) -> bool:

@@ -65,11 +65,35 @@ def test_4_9_3_lets_a_batch_pass() -> None:
     assert derive_needed_permissions(RequestCode.SEND_BATCH_MESSAGE, ("T",), (), checks_batch=False) == {}
 
 
-@pytest.mark.clause("broker.access.admin-only")
+@pytest.mark.clause("broker.access.retry-send-is-subscribing")
+def test_a_consumer_that_sends_to_its_retry_topic_needs_what_it_needs_to_consume() -> None:
+    needed = derive_needed_permissions(RequestCode.SEND_MESSAGE_V2, ("%RETRY%G",), ())
+    assert needed == {"%RETRY%G": SUBSCRIBE}
+
+
+@pytest.mark.clause("broker.access.trace-is-open")
+def test_traces_are_taken_from_every_account() -> None:
+    assert derive_needed_permissions(RequestCode.SEND_MESSAGE, ("RMQ_SYS_TRACE_TOPIC",), ()) == {}
+    needed = derive_needed_permissions(RequestCode.PULL_MESSAGE, ("RMQ_SYS_TRACE_TOPIC",), ())
+    assert needed == {"RMQ_SYS_TRACE_TOPIC": SUBSCRIBE}
+
+
+@pytest.mark.clause("broker.access.reply-is-checked")
+@pytest.mark.parametrize("code", [RequestCode.SEND_REPLY_MESSAGE, RequestCode.SEND_REPLY_MESSAGE_V2])
+def test_a_reply_needs_nothing_for_the_reply_topic_and_the_right_to_publish_elsewhere(
+    code: RequestCode,
+) -> None:
+    assert derive_needed_permissions(code, ("C_REPLY_TOPIC",), ()) == {}
+    assert derive_needed_permissions(code, ("T",), ()) == {"T": PUBLISH}
+    needed = derive_needed_permissions(RequestCode.SEND_MESSAGE, ("C_REPLY_TOPIC",), ())
+    assert needed == {"C_REPLY_TOPIC": PUBLISH}
+
+
+@pytest.mark.clause("broker.access.admin-only", "broker.access.accounts-are-admin-only")
 def test_only_an_administrator_changes_the_broker() -> None:
     user = Account(default_topic_permission=PUBLISH | SUBSCRIBE)
     refused = {int(code) for code in RequestCode if not is_account_permitted(user, code, {})}
-    assert refused == {17, 25, 200, 207, 215}
+    assert refused == {17, 25, 50, 51, 52, 53, 54, 200, 207, 215}
     assert all(is_account_permitted(Account(is_admin=True), code, {"T": PUBLISH}) for code in RequestCode)
 
 
@@ -126,6 +150,11 @@ def test_account_without_a_list_has_the_defaults_and_an_administrator_with_one_i
         ("10.0.0.x", "10.0.0.1", False),
         ("10.0.0", "10.0.0.1", False),
         ("10.0.0.1", "not an address", False),
+        ("::1", "0:0:0:0:0:0:0:1", True),
+        ("10.0.0.1,::1", "::1", True),
+        ("10.0.0.1, 10.0.0.2", "10.0.0.2", True),
+        ("::1", "::2", False),
+        ("10.0.0.*", "::1", False),
     ],
 )
 def test_white_list_entries(pattern: str, address: str, *, is_trusted: bool) -> None:

@@ -64,6 +64,8 @@ def test_built_in_topics_are_those_of_a_fresh_4_9_3() -> None:
     }
     without = derive_built_in_topics("DefaultCluster", "broker-a", is_auto_create_enabled=False)
     assert {t.name for t in topics} - {t.name for t in without} == {"TBW102"}
+    with_two = derive_built_in_topics("DefaultCluster", "broker-a", template_queue_count=2)
+    assert set(with_two) - set(topics) == {TopicConfig("TBW102", 2, 2, 7)}
 
 
 @pytest.mark.clause("broker.topic.auto-create", "broker.topic.auto-create-drops-inherit")

@@ -8,6 +8,7 @@ from spec.nameserver.registration import (
     derive_master_address,
     drop_address,
     is_topic_update,
+    is_version_changed,
     merge_topics,
     register,
     unregister,
@@ -97,3 +98,10 @@ def test_a_registered_broker_stays_until_it_leaves_or_is_replaced(steps: list[tu
             if expected.get(broker_id) == address:
                 del expected[broker_id]
     assert (entry.addresses if entry else {}) == expected
+
+
+@pytest.mark.clause("nameserver.registration.version-query")
+def test_a_broker_is_asked_to_register_unless_exactly_its_version_is_known() -> None:
+    asked = DataVersion(5, 5)
+    known = (None, DataVersion(5, 5), DataVersion(6, 5), DataVersion(5, 6), DataVersion(5, 5, 1))
+    assert [is_version_changed(version, asked) for version in known] == [True, False, True, True, True]

@@ -6,6 +6,7 @@ from spec.nameserver.route import (
     QueueData,
     Route,
     add_write,
+    delete_topic,
     derive_queue_data,
     derive_route,
     derive_route_code,
@@ -50,3 +51,11 @@ def test_write_permission_is_wiped_by_bit_and_added_as_six() -> None:
     wiped = [wipe_write(QueueData("a", 4, 4, permission)).permission for permission in (7, 6, 4, 2)]
     assert wiped == [5, 4, 4, 0]
     assert [add_write(QueueData("a", 4, 4, permission)).permission for permission in (5, 4, 0)] == [6, 6, 6]
+
+
+@pytest.mark.clause("nameserver.route.delete-topic")
+def test_a_topic_is_deleted_everywhere_or_behind_the_names_of_a_cluster() -> None:
+    queues = {name: QueueData(name, 4, 4, 6) for name in ("a", "b", "c")}
+    assert delete_topic(queues, None) == {}
+    assert delete_topic(queues, frozenset({"a", "c", "x"})) == {"b": QueueData("b", 4, 4, 6)}
+    assert delete_topic(queues, frozenset()) == queues

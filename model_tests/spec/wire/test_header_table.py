@@ -20,8 +20,8 @@ CODECS: Final = sorted(
 FEW: Final = settings(max_examples=settings.default.max_examples // 4 if settings.default else 25)
 """A quarter for each of many headers is plenty for all."""
 
-UNSERVED: Final = {13, 22, 23, 27, *range(50, 55), *range(209, 215), 302}
-"""Declared by 4.9.3 and answered with 3, or access control, which has its own part."""
+UNSERVED: Final = {13, 22, 23, 27, *range(209, 215), 302}
+"""Declared by 4.9.3 and answered with 3."""
 
 
 def test_every_code_that_a_4_9_3_server_serves_has_a_record() -> None:

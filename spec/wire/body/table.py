@@ -10,6 +10,7 @@ from typing import Final
 
 from spec.broker.subscription_group import GroupConfig
 from spec.broker.topic import DataVersion
+from spec.wire.body.access import AccountList
 from spec.wire.body.group import (
     ConsumerConnectionList,
     ConsumerIdList,
@@ -73,6 +74,7 @@ RESPONSE_BODIES: Final[Mapping[int, RecordCodec[object]]] = {
     RequestCode.GET_ALL_CONSUMER_OFFSET: RecordCodec(ConsumerOffsetTable),
     RequestCode.GET_ALL_DELAY_OFFSET: RecordCodec(DelayOffsetTable),
     RequestCode.GET_BROKER_RUNTIME_INFO: RecordCodec(KvTable),
+    RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG: RecordCodec(AccountList),
     RequestCode.GET_TOPIC_STATS_INFO: RecordCodec(TopicStatsTable),
     RequestCode.GET_CONSUMER_CONNECTION_LIST: RecordCodec(ConsumerConnectionList),
     RequestCode.GET_PRODUCER_CONNECTION_LIST: RecordCodec(ProducerConnectionList),

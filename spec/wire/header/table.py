@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from spec.wire.code import LaterRequestCode, RequestCode
-from spec.wire.header import admin, client, nameserver, offset, pull, send, transaction
+from spec.wire.header import access, admin, client, nameserver, offset, pull, send, transaction
 from spec.wire.header.codec import CustomHeader, HeaderCodec
 
 NO_FIELDS: Final = HeaderCodec(CustomHeader)
@@ -79,6 +79,11 @@ REQUEST_HEADERS: Final[Mapping[int, HeaderCodec[CustomHeader]]] = {
     RequestCode.GET_BROKER_CONSUME_STATS: HeaderCodec(admin.BrokerConsumeStatsHeader),
     RequestCode.QUERY_CONSUME_QUEUE: HeaderCodec(admin.ConsumeQueueHeader),
     RequestCode.REGISTER_FILTER_SERVER: HeaderCodec(admin.FilterServerHeader),
+    RequestCode.UPDATE_AND_CREATE_ACL_CONFIG: HeaderCodec(access.ChangeAccountHeader),
+    RequestCode.DELETE_ACL_CONFIG: HeaderCodec(access.DeleteAccountHeader),
+    RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG: HeaderCodec(access.ChangeWhiteListHeader),
+    RequestCode.GET_BROKER_CLUSTER_ACL_INFO: NO_FIELDS,
+    RequestCode.GET_BROKER_CLUSTER_ACL_CONFIG: NO_FIELDS,
     RequestCode.HEART_BEAT: NO_FIELDS,
     RequestCode.LOCK_BATCH_MQ: NO_FIELDS,
     RequestCode.UNLOCK_BATCH_MQ: NO_FIELDS,
@@ -128,6 +133,7 @@ RESPONSE_HEADERS: Final[Mapping[int, HeaderCodec[CustomHeader]]] = {
     RequestCode.ADD_WRITE_PERM_OF_BROKER: HeaderCodec(nameserver.AddResponseHeader),
     RequestCode.GET_BROKER_CONFIG: HeaderCodec(admin.ConfigResponseHeader),
     RequestCode.REGISTER_FILTER_SERVER: HeaderCodec(admin.FilterServerResponseHeader),
+    RequestCode.GET_BROKER_CLUSTER_ACL_INFO: HeaderCodec(access.AccountVersionResponseHeader),
 }
 """By the code of the request that is answered."""
 

@@ -1,0 +1,1 @@
+"""Of the name server: every request goes through its frames."""

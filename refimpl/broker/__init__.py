@@ -1,0 +1,1 @@
+"""The broker: a synchronous core on the storage engine, in rooms that bear Apache's names."""

@@ -1,0 +1,153 @@
+"""Half messages: how they are stored, and what becomes of one that is decided.
+
+Messages of the half topic are ordinary ones in an ordinary queue. A copy of a half message, made so
+that the cursor of the checks may pass the old place, keeps in its prepared position where the first
+one stood; Apache leaves that field zero and does not look at it. By this a broker knows all copies
+of one half message as one, whatever place a producer was told.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from refimpl.broker.recorder import Recorder
+from refimpl.broker.renewal import renew
+from refimpl.message_identity import derive_identity
+from refimpl.store.message_store import MessageStore
+from refimpl.store.new_message import NewMessage
+from spec.broker.transaction import (
+    OPERATION_TAG,
+    Half,
+    derive_half_properties,
+    derive_undelayed,
+    encode_operation,
+)
+from spec.history.kind import Kind
+from spec.layout.record_head import RecordHead
+from spec.layout.stored_message import StoredMessage
+from spec.rejection import Rejection
+from spec.values.host import Host
+from spec.values.java_literal import decode_int32
+from spec.values.message_id import MessageId, encode_message_id
+from spec.values.name import CHECK_EXCEEDED_TOPIC, HALF_TOPIC, OPERATION_TOPIC
+from spec.values.property import PRODUCER_GROUP, REAL_QUEUE_ID, REAL_TOPIC, TAGS, encode_properties
+from spec.values.system_flag import TransactionType, with_transaction_type
+from spec.values.units import CommitLogPosition, Milliseconds, QueueId
+
+HALF_QUEUE: Final = QueueId(0)
+"""The half topic, that of the operation records and that of exceeded checks have one queue each."""
+
+
+def derive_family(half: StoredMessage) -> CommitLogPosition:
+    """Where the first of all copies of this half message stands.
+
+    Of a half message that is the first record of its log the copies look like another family: they are
+    asked about once more, as with Apache all are.
+    """
+    return half.prepared_position or half.position
+
+
+def derive_place(half: StoredMessage) -> Half:
+    """What a decision is compared with."""
+    return Half(half.properties().get(PRODUCER_GROUP, ""), half.queue_offset, half.position)
+
+
+def derive_half_identity(half: StoredMessage) -> str:
+    """The name of a half message, which its copies share."""
+    first_id = encode_message_id(MessageId(half.store_host, derive_family(half)))
+    return derive_identity(half.properties(), 0, first_id).message
+
+
+def derive_half_copy(half: StoredMessage, property_text: str) -> NewMessage:
+    """The half message for a new place in its queue."""
+    copy = renew(half, HALF_TOPIC, HALF_QUEUE, property_text)
+    return copy._replace(prepared_position=derive_family(half))
+
+
+def derive_exceeded(half: StoredMessage) -> NewMessage:
+    """The half message for the topic of those that nobody decided."""
+    return renew(half, CHECK_EXCEEDED_TOPIC, HALF_QUEUE)
+
+
+def derive_final(half: StoredMessage) -> NewMessage:
+    """The committed message for its real topic; refuses a half message that does not say where it belongs.
+
+    Clause: broker.transaction.final-message
+    """
+    properties = half.properties()
+    topic = properties.get(REAL_TOPIC)
+    if topic is None:
+        raise Rejection("broker.transaction.final-message", 0, "the half message names no real topic")
+    final = renew(half, topic, decode_int32(properties.get(REAL_QUEUE_ID, "")))
+    return final._replace(
+        system_flag=with_transaction_type(half.system_flag, TransactionType.COMMIT),
+        prepared_position=half.position,
+    )
+
+
+def derive_operation(half_offset: int, kind: int, host: Host, now_ms: int) -> NewMessage:
+    """The operation record for a half message; its user flag, which nobody else reads, says what it was.
+
+    Clause: broker.transaction.operation-record
+    """
+    return NewMessage(
+        OPERATION_TOPIC,
+        HALF_QUEUE,
+        encode_operation(half_offset),
+        host,
+        host,
+        encode_properties({TAGS: OPERATION_TAG}),
+        flag=kind,
+        born_at_ms=Milliseconds(now_ms),
+    )
+
+
+class HalfStore:
+    """The half topic of one broker."""
+
+    def __init__(self, store: MessageStore, recorder: Recorder, host: Host) -> None:
+        self._store = store
+        self._recorder = recorder
+        self._host = host
+        self._copies: set[CommitLogPosition] = set()
+        """Copies that nobody can read yet."""
+
+    def prepare(self, new: NewMessage, properties: Mapping[str, str]) -> NewMessage:
+        """The half message that is stored in place of a prepared one.
+
+        Clauses: broker.transaction.half-is-hidden, broker.transaction.delay-is-ignored
+        """
+        kept = derive_half_properties(derive_undelayed(properties), new.topic, new.queue_id)
+        return new._replace(
+            topic=HALF_TOPIC,
+            queue_id=HALF_QUEUE,
+            property_text=encode_properties(kept),
+            system_flag=with_transaction_type(new.system_flag, TransactionType.NONE),
+        )
+
+    def read(self, position: int) -> StoredMessage | None:
+        """The half message at a position of the log; None if there is no message, or another one."""
+        stored = self._store.query.by_position(position)
+        return stored if stored is not None and stored.topic == HALF_TOPIC else None
+
+    def expect_copy(self, position: CommitLogPosition) -> None:
+        """What will arrive from this position is no new half message."""
+        if self._recorder.is_on:
+            self._copies.add(position)
+
+    def on_arrivals(self, arrived: Sequence[RecordHead], now_ms: int) -> None:
+        """The history knows the half messages that are stored, as durably as the store promises."""
+        if not self._recorder.is_on:
+            return
+        for head in arrived:
+            if head.topic != HALF_TOPIC:
+                continue
+            if head.position in self._copies:
+                self._copies.remove(head.position)
+                continue
+            offset_id = encode_message_id(MessageId(self._host, head.position))
+            event = self._recorder.event(Kind.HALF, now_ms)._replace(
+                offset=head.queue_offset,
+                message=derive_identity(head.properties(), 0, offset_id).message,
+                position=head.position,
+            )
+            self._recorder.add(event)
