@@ -93,6 +93,7 @@ class Broker(ServerCore):
             intake=Intake(store, recorder),
             entropy=entropy,
             answer=self.answer,
+            respond=self.respond,
             note=self.note,
         )
         parts = self.parts

@@ -20,6 +20,9 @@ from refimpl.store.message_store import MessageStore
 Answer: TypeAlias = Callable[[Request, Reply], None]
 """Gives a request its one answer."""
 
+Respond: TypeAlias = Callable[[Request, Callable[[], Reply | None]], None]
+"""Answers a request with what an action says, or with why it failed."""
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerParts:
@@ -36,4 +39,5 @@ class BrokerParts:
     intake: Intake
     entropy: Random
     answer: Answer
+    respond: Respond
     note: Note

@@ -82,9 +82,7 @@ class PullDesk:
         return self._run(pull, request.now_ms, is_first_pass=True)
 
     def _run_again(self, pull: Pull, now_ms: int) -> None:
-        reply = self._run(pull, now_ms, is_first_pass=False)
-        if reply is not None:
-            self._parts.answer(pull.request, reply)
+        self._parts.respond(pull.request, lambda: self._run(pull, now_ms, is_first_pass=False))
 
     def _run(self, pull: Pull, now_ms: int, *, is_first_pass: bool) -> Reply | None:
         header = pull.header

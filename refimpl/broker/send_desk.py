@@ -25,7 +25,7 @@ from spec.broker.send import (
     rewrite_properties,
 )
 from spec.broker.topic import TopicConfig, derive_group_topic, is_writable
-from spec.layout.batch import decode_batch, derive_stored_property_text
+from spec.layout.batch import decode_batch, derive_shared_property_text, join_property_texts
 from spec.rejection import Rejection
 from spec.values import property as known
 from spec.values.java_literal import decode_boolean
@@ -207,14 +207,12 @@ class SendDesk:
         if not entries:
             return self._refuse(ResponseCode.MESSAGE_ILLEGAL, "the batch is empty")
         waits = decode_boolean(properties.get(known.WAIT, "true"))
-        placement = Placement(header.topic, send.queue_id, properties)
-        cluster = self._parts.settings.cluster
-        messages: list[NewMessage] = []
-        for entry in entries:
-            text = derive_stored_property_text(entry.property_text, properties, cluster)
-            messages.append(
-                self._make(send, placement, text, entry.body, waits=waits)._replace(flag=entry.flag)
-            )
+        shared = derive_shared_property_text(properties, self._parts.settings.cluster)
+        first = self._make(send, Placement(header.topic, send.queue_id, properties), "", b"", waits=waits)
+        messages = [
+            first._replace(body=body, flag=flag, property_text=join_property_texts(text, shared))
+            for flag, body, text in entries
+        ]
         self._parts.intake.put_batch(
             messages, send.request.now_ms, lambda *told: self._on_stored(send, *told)
         )

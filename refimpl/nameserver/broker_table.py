@@ -64,14 +64,16 @@ class BrokerTable:
         """The broker of that name at that address."""
         return self._live.get((name, address))
 
-    def names_in(self, cluster: str) -> tuple[str, ...]:
-        """The broker names of a cluster, sorted."""
-        return tuple(sorted(name for name, entry in self._entries.items() if entry.cluster == cluster))
+    def names_in(self, cluster: str) -> frozenset[str]:
+        """The broker names of a cluster."""
+        return frozenset(name for name, entry in self._entries.items() if entry.cluster == cluster)
 
     def clusters(self) -> dict[str, frozenset[str]]:
         """The broker names of all clusters, sorted by cluster."""
-        names = sorted({entry.cluster for entry in self._entries.values()})
-        return {cluster: frozenset(self.names_in(cluster)) for cluster in names}
+        names: dict[str, list[str]] = {}
+        for name, entry in self._entries.items():
+            names.setdefault(entry.cluster, []).append(name)
+        return {cluster: frozenset(names[cluster]) for cluster in sorted(names)}
 
     def master_of(self, broker: LiveBroker) -> LiveBroker | None:
         """The master of a slave, if it is registered.

@@ -91,6 +91,6 @@ class RouteDesk:
         """
         header = request.header(DeleteRouteHeader)
         cluster = header.cluster_name
-        names = frozenset(self._registry.brokers.names_in(cluster)) if cluster else None
+        names = self._registry.brokers.names_in(cluster) if cluster else None
         self._registry.routes.delete(header.topic, names)
         return OK

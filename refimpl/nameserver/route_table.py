@@ -31,7 +31,7 @@ class RouteTable:
         """Every topic that has queues somewhere."""
         return frozenset(self._queues)
 
-    def topics_of(self, names: tuple[str, ...]) -> frozenset[str]:
+    def topics_of(self, names: frozenset[str]) -> frozenset[str]:
         """Every topic that has queues behind one of the broker names."""
         return frozenset().union(*(self._topics.get(name, ()) for name in names))
 

@@ -6,7 +6,7 @@ send that waits for its flush) are given with `answer`.
 """
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from refimpl.agenda import Agenda
@@ -23,6 +23,12 @@ from spec.wire.reply import derive_failure_reply, derive_reply, derive_unknown_c
 
 REMARK_LIMIT: Final = 512
 """How much of an error's text travels."""
+
+
+def describe_mistake(error: Exception) -> str:
+    """What went wrong, and in which function of ours."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({place.name}, line {place.lineno})"
 
 
 class ServerCore:
@@ -74,14 +80,20 @@ class ServerCore:
             if unknown is not None:
                 self.effects.append(Send(connection, unknown))
             return
+        self.respond(request, lambda: self.handle(handler, request))
+
+    def respond(self, request: Request, action: Callable[[], Reply | None]) -> None:
+        """The request is answered with what the action says, if it says something now.
+
+        Clause: wire.reply.handler-failure
+        """
         try:
-            reply = self.handle(handler, request)
+            reply = action()
         except (Rejection, DiskError) as refusal:
             self._fail(request, str(refusal))
         except Exception as error:  # noqa: BLE001 - whatever a peer sent, the others are served on
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            what = f"{type(error).__name__}: {error} ({place.name}, line {place.lineno})"
-            self.note(Severity.ERROR, f"request {frame.code} from {request.peer} failed: {what}")
+            what = describe_mistake(error)
+            self.note(Severity.ERROR, f"request {request.frame.code} from {request.peer} failed: {what}")
             self._fail(request, what)
         else:
             if reply is not None:
@@ -92,8 +104,15 @@ class ServerCore:
         return handler(request)
 
     def on_time(self, now_ms: int) -> None:
-        """Whatever was due has been done."""
-        self.agenda.run_due(now_ms)
+        """Whatever was due has been done; what fails by a mistake of ours is told, and the rest goes on.
+
+        Clause: guarantee.liv.service-comes-round
+        """
+        while self.agenda.deadline_ms <= now_ms:
+            try:
+                self.agenda.run_due(now_ms)
+            except Exception as error:  # noqa: BLE001 - one service that fails must not stop the others
+                self.note(Severity.ERROR, f"something due failed: {describe_mistake(error)}")
 
     def on_finished(self, task: Task, error: DiskError | None, now_ms: int) -> None:
         """A task that was handed out has ended."""

@@ -100,14 +100,26 @@ def encode_batch(entries: Iterable[BatchEntry]) -> bytes:
     return b"".join(parts)
 
 
-def derive_stored_property_text(entry_text: str, batch: Mapping[str, str], cluster: str) -> str:
+def derive_shared_property_text(batch: Mapping[str, str], cluster: str) -> str:
+    """The property string that all messages of a batch share: that of the request, with the cluster's name."""
+    return encode_properties({**batch, CLUSTER: cluster})
+
+
+def join_property_texts(entry_text: str, shared: str) -> str:
     """The property string with which a message of a batch is stored.
 
-    First its own properties as they came, then those of the request with the cluster's name; a
-    name in both is written twice and the later one counts.
+    First its own properties as they came, then those that all share; a name in both is written
+    twice and the later one counts.
 
     Clause: store.batch.properties-joined
     """
-    shared = encode_properties({**batch, CLUSTER: cluster})
     needs_separator = entry_text and shared and not entry_text.endswith(ENTRY_END)
-    return entry_text + (ENTRY_END if needs_separator else "") + shared
+    return f"{entry_text}{ENTRY_END}{shared}" if needs_separator else entry_text + shared
+
+
+def derive_stored_property_text(entry_text: str, batch: Mapping[str, str], cluster: str) -> str:
+    """The property string of one message of a batch, from its own and from the request's properties.
+
+    Clause: store.batch.properties-joined
+    """
+    return join_property_texts(entry_text, derive_shared_property_text(batch, cluster))

@@ -64,6 +64,11 @@ def test_the_table_does_not_grow_beyond_its_limit_but_can_shrink() -> None:
     assert office.value("N", "k") == "12345678"
     assert office.put("N", "k", "1") == reply()
     assert office.put("N", "l", "2345") == reply()
+    office.ask(RequestCode.UPDATE_NAMESRV_CONFIG, body=b"keyValueLimit=1")
+    assert office.put("N", "l", "6789") == reply()
+    assert office.put("N", "l", "67890") == reply(
+        1, "the key-value table would have 9 characters, over 1 (keyValueLimit)"
+    )
 
 
 @pytest.mark.clause("store.config.safe-write", "store.config.durable-write")

@@ -10,7 +10,7 @@ REMOTE = Broker("broker-r", "127.0.0.1:40911", cluster="R", connection=4)
 
 def crowded() -> Office:
     office = Office()
-    office.register(REMOTE, topic("T"), topic("R1"))
+    office.register(REMOTE, topic("T", flag=2), topic("R1"))
     office.register(OTHER, topic("T", flag=1), topic("both", flag=3))
     office.register(SLAVE)
     office.register(MASTER, topic("T"), topic("sub", flag=2), topic("unit", flag=1))

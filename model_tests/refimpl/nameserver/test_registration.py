@@ -187,6 +187,26 @@ def test_the_last_farewell_ends_the_name_its_cluster_and_its_queues() -> None:
     assert (office.core.broker_count, office.core.topic_count) == (0, 0)
 
 
+def test_nothing_is_left_of_brokers_and_topics_that_are_gone() -> None:
+    office = Office()
+    for _ in range(2):
+        office.register(MASTER, topic("T"), topic("U"))
+        office.register(OTHER, topic("T"))
+        office.ask(RequestCode.DELETE_TOPIC_IN_NAMESRV, {"topic": "U"})
+        office.farewell(MASTER)
+        office.close(3)
+    left, fresh = office.core._registry, Office().core._registry
+    assert vars(left.brokers) == vars(fresh.brokers)
+    assert vars(left.routes) == vars(fresh.routes)
+
+
+def test_a_topic_goes_by_the_name_inside_its_configuration() -> None:
+    office = Office()
+    body = body_of(topic("T"), version=V1).encode().replace(b'{"T":', b'{"key":')
+    office.ask(REGISTER, MASTER.fields(), body)
+    assert [office.has_route(name) for name in ("T", "key")] == [True, False]
+
+
 def test_a_broker_that_comes_back_brings_its_topics_again() -> None:
     office = Office()
     office.register(MASTER, topic("T"))
@@ -229,7 +249,7 @@ def test_a_name_without_room_is_refused_and_changes_nothing() -> None:
         1, "2 filter servers, at most 1 are kept (filterServerLimit)"
     )
     assert (office.core.broker_count, office.core.topic_count) == (2, 1)
-    assert office.register(MASTER, topic("T"), topic("U"), version=V2) == reply(fields={})
+    assert office.register(MASTER, topic("T"), topic("L" * 20), version=V2) == reply(fields={})
 
 
 @pytest.mark.parametrize(
