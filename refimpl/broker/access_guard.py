@@ -4,8 +4,9 @@ A refusal is a system error whose remark begins like Apache's, so that clients s
 users. Refusals are counted, and told once a round: whoever is refused asks again and again.
 """
 
+from collections.abc import Callable, Mapping
 from ipaddress import IPv6Address, ip_address
-from typing import Final
+from typing import Final, TypeAlias
 
 from refimpl.broker.account_store import AccountStore
 from refimpl.broker.config_table import Note
@@ -25,7 +26,7 @@ from spec.wire.header.send import SEND_LONG, SEND_SHORT
 REMARK_START: Final = "org.apache.rocketmq.acl.common.AclException: "
 """How Apache's remark begins: the name of the exception."""
 
-_Resources = tuple[tuple[str, ...], tuple[str, ...]]
+Resources: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 """Topics and groups that a request names."""
 
 
@@ -46,43 +47,71 @@ def derive_operation(code: int) -> RequestCode | None:
         return None
 
 
-def find_resources(operation: RequestCode, request: Request) -> _Resources:
+def _of_long_send(request: Request) -> Resources:
+    return (SEND_LONG.decode(request.frame.extension_fields).topic,), ()
+
+
+def _of_short_send(request: Request) -> Resources:
+    return (SEND_SHORT.decode(request.frame.extension_fields).topic,), ()
+
+
+def _of_send_back(request: Request) -> Resources:
+    header = request.header(SendBackHeader)
+    return (header.origin_topic,) if header.origin_topic else (), (header.group,)
+
+
+def _of_pull(request: Request) -> Resources:
+    header = request.header(PullMessageHeader)
+    return (header.topic,), (header.consumer_group,)
+
+
+def _of_query(request: Request) -> Resources:
+    return (request.header(QueryMessageHeader).topic,), ()
+
+
+def _of_commit(request: Request) -> Resources:
+    header = request.header(UpdateConsumerOffsetHeader)
+    return (header.topic,), (header.consumer_group,)
+
+
+def _of_heartbeat(request: Request) -> Resources:
+    consumers = read_heartbeat(request.frame.body).data.consumer_data_set
+    topics = [record.topic for consumer in consumers for record in consumer.subscription_data_set]
+    return tuple(topics), tuple(consumer.group_name for consumer in consumers)
+
+
+def _of_farewell(request: Request) -> Resources:
+    group = request.header(UnregisterClientHeader).consumer_group
+    return (), (group,) if group is not None else ()
+
+
+def _of_listing(request: Request) -> Resources:
+    return (), (request.header(ConsumerGroupHeader).consumer_group,)
+
+
+_FINDERS: Final[Mapping[RequestCode, Callable[[Request], Resources]]] = {
+    RequestCode.SEND_MESSAGE: _of_long_send,
+    RequestCode.SEND_MESSAGE_V2: _of_short_send,
+    RequestCode.SEND_BATCH_MESSAGE: _of_short_send,
+    RequestCode.SEND_REPLY_MESSAGE: _of_long_send,
+    RequestCode.SEND_REPLY_MESSAGE_V2: _of_short_send,
+    RequestCode.CONSUMER_SEND_MSG_BACK: _of_send_back,
+    RequestCode.PULL_MESSAGE: _of_pull,
+    RequestCode.QUERY_MESSAGE: _of_query,
+    RequestCode.UPDATE_CONSUMER_OFFSET: _of_commit,
+    RequestCode.HEART_BEAT: _of_heartbeat,
+    RequestCode.UNREGISTER_CLIENT: _of_farewell,
+    RequestCode.GET_CONSUMER_LIST_BY_GROUP: _of_listing,
+}
+
+
+def find_resources(operation: RequestCode, request: Request) -> Resources:
     """The topics and groups that the request names, as far as rights are about them.
 
     Clause: broker.access.needed-by-code
     """
-    fields = request.frame.extension_fields
-    match operation:
-        case RequestCode.SEND_MESSAGE | RequestCode.SEND_REPLY_MESSAGE:
-            return (SEND_LONG.decode(fields).topic,), ()
-        case RequestCode.SEND_MESSAGE_V2 | RequestCode.SEND_BATCH_MESSAGE | RequestCode.SEND_REPLY_MESSAGE_V2:
-            return (SEND_SHORT.decode(fields).topic,), ()
-        case RequestCode.CONSUMER_SEND_MSG_BACK:
-            back = request.header(SendBackHeader)
-            return (back.origin_topic,) if back.origin_topic else (), (back.group,)
-        case RequestCode.PULL_MESSAGE:
-            pull = request.header(PullMessageHeader)
-            return (pull.topic,), (pull.consumer_group,)
-        case RequestCode.QUERY_MESSAGE:
-            return (request.header(QueryMessageHeader).topic,), ()
-        case RequestCode.UPDATE_CONSUMER_OFFSET:
-            update = request.header(UpdateConsumerOffsetHeader)
-            return (update.topic,), (update.consumer_group,)
-        case RequestCode.HEART_BEAT:
-            return _find_heartbeat_resources(request)
-        case RequestCode.UNREGISTER_CLIENT:
-            group = request.header(UnregisterClientHeader).consumer_group
-            return (), (group,) if group is not None else ()
-        case RequestCode.GET_CONSUMER_LIST_BY_GROUP:
-            return (), (request.header(ConsumerGroupHeader).consumer_group,)
-        case _:
-            return (), ()
-
-
-def _find_heartbeat_resources(request: Request) -> _Resources:
-    consumers = read_heartbeat(request.frame.body).data.consumer_data_set
-    topics = [record.topic for consumer in consumers for record in consumer.subscription_data_set]
-    return tuple(topics), tuple(consumer.group_name for consumer in consumers)
+    finder = _FINDERS.get(operation)
+    return ((), ()) if finder is None else finder(request)
 
 
 class AccessGuard:

@@ -6,15 +6,24 @@ an answer that rests on them leaves.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from random import Random
 from typing import Final
 
+from refimpl.broker.access_guard import AccessGuard
+from refimpl.broker.account_desk import AccountDesk
+from refimpl.broker.account_store import AccountStore
+from refimpl.broker.administration import Administration, Doors
+from refimpl.broker.check_request import CheckRequest
 from refimpl.broker.client_desk import ClientDesk
 from refimpl.broker.consumer_offset_desk import ConsumerOffsetDesk
 from refimpl.broker.consumer_registry import ConsumerRegistry
+from refimpl.broker.end_transaction import EndTransactionDesk
 from refimpl.broker.flush_task import LogFlush, QueuesFlush, begin_flushes
 from refimpl.broker.group_table import GroupTable
+from refimpl.broker.half_ledger import HalfLedger
+from refimpl.broker.half_store import HalfStore
 from refimpl.broker.intake import Intake
 from refimpl.broker.lock_desk import LockDesk
 from refimpl.broker.lock_table import LockTable
@@ -25,15 +34,20 @@ from refimpl.broker.pull_desk import PullDesk
 from refimpl.broker.query_desk import QueryDesk
 from refimpl.broker.recorder import Recorder
 from refimpl.broker.registration import Registration
+from refimpl.broker.reply_desk import ReplyDesk
+from refimpl.broker.resume_check_desk import ResumeCheckDesk
+from refimpl.broker.schedule_service import ScheduleService
 from refimpl.broker.send_back_desk import SendBackDesk
 from refimpl.broker.send_desk import SendDesk
 from refimpl.broker.settings import BrokerSettings
 from refimpl.broker.statistics import SAMPLE_MS, Statistics
 from refimpl.broker.store_history import record_recovery, record_retention
 from refimpl.broker.topic_table import TopicTable
+from refimpl.broker.transaction_check import TransactionCheck
 from refimpl.effect import Finish, Severity, Task
 from refimpl.history_log import HistoryLog
 from refimpl.ports import Disk, DiskError
+from refimpl.remoting.request import Handler, Reply, Request
 from refimpl.remoting.server import ServerCore
 from refimpl.store.message_store import open_store, run_guarded
 from spec.broker.long_poll import derive_sweep_ms
@@ -68,20 +82,21 @@ class Broker(ServerCore):
         zone: tzinfo = UTC,
     ) -> None:
         super().__init__(now_ms)
-        self.settings = settings
+        # Administrators may change some of them: this broker has its own.
+        self.settings = replace(settings)
         self._zone = zone
         self.recorder = Recorder(history, settings.name, settings.name)
         self.store = open_store(disk, settings.store, now_ms=now_ms, zone=zone)
         try:
-            self._furnish(entropy, now_ms)
+            self._furnish(disk, entropy, now_ms)
         except BaseException:
             self.store.close(now_ms)
             raise
 
-    def _furnish(self, entropy: Random, now_ms: int) -> None:
+    def _furnish(self, disk: Disk, entropy: Random, now_ms: int) -> None:
         """The rooms are there, and what they had saved is in them."""
         settings, store, recorder = self.settings, self.store, self.recorder
-        self.parts = BrokerParts(
+        self.parts = parts = BrokerParts(
             settings=settings,
             store=store,
             recorder=recorder,
@@ -96,38 +111,65 @@ class Broker(ServerCore):
             respond=self.respond,
             note=self.note,
         )
-        parts = self.parts
         parts.topics.load(now_ms)
         parts.groups.load(now_ms)
         parts.offsets.load()
+        self.accounts = (
+            AccountStore(disk, settings.account_file, self.note) if settings.account_file else None
+        )
+        self._access = AccessGuard(self.accounts, self.note) if self.accounts is not None else None
         self.producers = ProducerRegistry(settings)
-        self.registration = Registration(settings, parts.topics, self, self.note)
-        self._pulls = PullDesk(parts)
+        self.schedule = ScheduleService(parts, self.agenda)
+        self.halves = HalfStore(store, recorder, settings.host)
+        ledger = HalfLedger()
+        requests = CheckRequest(self.producers, self.push)
+        self.transaction_check = TransactionCheck(parts, self.agenda, self.halves, ledger, requests)
+        self.pulls = PullDesk(parts)
         self._clients = ClientDesk(parts, self.producers, self.close)
+        doors = Doors(
+            producers=self.producers,
+            delay_table=self.schedule.table,
+            delay_progress=lambda: self.schedule.progress,
+            on_permission=self._register_anew,
+            push=self.push,
+            call=self.call,
+            peers=self.peers,
+        )
+        administration = Administration(parts, doors, now_ms)
+        self.registration = Registration(parts, self, administration.filter_servers.addresses)
         for desk in (
-            SendDesk(parts, lambda new, _: new),
+            SendDesk(parts, self.halves.prepare),
             SendBackDesk(parts),
-            self._pulls,
+            self.pulls,
             QueryDesk(parts),
             self._clients,
             ConsumerOffsetDesk(parts),
             LockDesk(LockTable(settings, recorder)),
+            ReplyDesk(parts, self.producers, self.call),
+            EndTransactionDesk(parts, self.agenda, self.halves, ledger),
+            ResumeCheckDesk(parts),
+            AccountDesk(settings, self.accounts),
+            administration,
         ):
             self.serve(desk.handlers())
 
     def start(self, now_ms: int) -> None:
         """The broker makes itself known and does from now on what it does from time to time."""
-        settings, parts = self.settings, self.parts
+        settings, every = self.settings, self.agenda.every
         self._record_node(Kind.UP, "broker", now_ms)
         record_recovery(self.store, self.recorder, now_ms)
-        every = self.agenda.every
         sweep_ms = derive_sweep_ms(is_long_polling=settings.is_long_polling)
         every(now_ms + TICK_MS, TICK_MS, lambda _: None)
-        every(now_ms + sweep_ms, sweep_ms, self._pulls.holds.sweep)
-        every(now_ms + settings.member_scan_ms, settings.member_scan_ms, self._scan)
+        every(now_ms + sweep_ms, sweep_ms, self.pulls.holds.sweep)
+        every(now_ms + settings.member_scan_ms, settings.member_scan_ms, self._clients.scan)
         every(now_ms + settings.first_flush_ms, settings.offset_flush_ms, self._persist_offsets)
         every(now_ms + RETENTION_MS, RETENTION_MS, self._clean)
-        every(now_ms + SAMPLE_MS, SAMPLE_MS, parts.statistics.sample)
+        every(now_ms + SAMPLE_MS, SAMPLE_MS, self.parts.statistics.sample)
+        if self.accounts is not None and self._access is not None:
+            every(now_ms + settings.account_look_ms, settings.account_look_ms, self.accounts.look)
+            every(now_ms + settings.account_look_ms, settings.account_look_ms, self._access.tell)
+        self.schedule.start(now_ms)
+        self.transaction_check.start(now_ms)
         self.registration.start(now_ms)
 
     @property
@@ -145,10 +187,15 @@ class Broker(ServerCore):
     @override
     def on_close(self, connection: int, now_ms: int) -> None:
         super().on_close(connection, now_ms)
-        self._pulls.holds.drop_connection(connection)
+        self.pulls.holds.drop_connection(connection)
         self.parts.consumers.drop_connection(connection, now_ms)
         self.producers.drop_connection(connection)
         self.registration.on_close(connection, now_ms)
+
+    @override
+    def handle(self, handler: Handler, request: Request) -> Reply | None:
+        refused = self._access.check(request) if self._access is not None else None
+        return refused if refused is not None else handler(request)
 
     @override
     def on_finished(self, task: Task, error: DiskError | None, now_ms: int) -> None:  # noqa: ARG002 - a turn follows
@@ -168,7 +215,9 @@ class Broker(ServerCore):
             if self.recorder.is_on:
                 for head in arrived:
                     self.parts.intake.record_dispatch(head, now_ms)
-            self._pulls.holds.on_arrivals(arrived, now_ms)
+            self.halves.on_arrivals(arrived, now_ms)
+            self.schedule.on_arrivals(arrived, now_ms)
+            self.pulls.holds.on_arrivals(arrived, now_ms)
             self.parts.intake.settle(now_ms)
             if not arrived:
                 break
@@ -179,13 +228,6 @@ class Broker(ServerCore):
         self.registration.end_turn(now_ms)
 
     # What happens from time to time
-
-    def _scan(self, now_ms: int) -> None:
-        """Clients that fell silent are gone.
-
-        Clause: broker.member.expiry-is-strict
-        """
-        self._clients.scan(now_ms)
 
     def _persist_offsets(self, _now_ms: int) -> None:
         self._guarded("offsets", self.parts.offsets.persist)
@@ -217,13 +259,22 @@ class Broker(ServerCore):
 
     def shut(self, now_ms: int) -> DiskError | None:
         """Everything is on disk, and another process may open the store; the first error otherwise."""
-        tables = (self.parts.topics.persist, self.parts.groups.persist, self.parts.offsets.persist)
+        tables = (
+            self.parts.topics.persist,
+            self.parts.groups.persist,
+            lambda: self.transaction_check.persist(now_ms),
+            self.parts.offsets.persist,
+            lambda: self.schedule.persist(now_ms),
+        )
         errors = [run_guarded(persist) for persist in tables]
         errors.append(self.store.close(now_ms))
         self._record_node(Kind.DOWN, "graceful", now_ms)
         return next((error for error in errors if error is not None), None)
 
     # What rooms use
+
+    def _register_anew(self, now_ms: int) -> None:
+        self.registration.begin_anew(now_ms)
 
     def _notify(self, connection: int, group: str) -> None:
         fields = ConsumerGroupHeader(group).encode()

@@ -9,7 +9,7 @@ is heard afterwards. The same decision once more changes nothing, the opposite o
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from refimpl.agenda import Agenda
 from refimpl.broker.half_ledger import Decided, HalfLedger
@@ -30,6 +30,7 @@ from spec.broker.send import PutStatus, derive_code
 from spec.broker.transaction import Decision, Resolution, check_decision, derive_resolution
 from spec.history.kind import Kind
 from spec.layout.stored_message import StoredMessage
+from spec.rejection import Rejection
 from spec.values.system_flag import TransactionType
 from spec.wire.code import RequestCode, ResponseCode
 from spec.wire.header.transaction import EndTransactionHeader
@@ -38,12 +39,15 @@ RETRY_MS: Final = 1_000
 """Pause before an operation record is tried again whose final message is stored."""
 
 
-class _Pending(NamedTuple):
+class _Pending:
     """A decision on its way into the store."""
 
-    request: Request
-    half: StoredMessage
-    kind: int
+    def __init__(self, request: Request, half: StoredMessage, kind: int) -> None:
+        self.request = request
+        self.half = half
+        self.kind = kind
+        self.family = derive_family(half)
+        self.is_answered = False
 
 
 class EndTransactionDesk:
@@ -91,7 +95,7 @@ class EndTransactionDesk:
         )
 
     def _decide(self, pending: _Pending, now_ms: int) -> None:
-        family, ledger = derive_family(pending.half), self._ledger
+        family, ledger = pending.family, self._ledger
         if ledger.is_busy(family):
             ledger.wait(family, partial(self._decide, pending))
             return
@@ -109,52 +113,55 @@ class EndTransactionDesk:
 
         Clause: broker.transaction.commit-stores-first
         """
-        try:
-            if derive_resolution(pending.kind) is Resolution.STORE_THEN_FINISH:
+        if derive_resolution(pending.kind) is Resolution.STORE_THEN_FINISH:
+            try:
                 final = derive_final(pending.half)
-                self._parts.intake.put(final, now_ms, partial(self._on_final, pending))
-            if self._ledger.is_busy(derive_family(pending.half)):
-                self._finish(pending, now_ms)
-        except BaseException:
-            self._ledger.end(derive_family(pending.half), now_ms)
-            raise
+            except Rejection as refusal:
+                self._refuse(pending, ResponseCode.SYSTEM_ERROR, str(refusal), now_ms)
+                return
+            self._parts.intake.put(final, now_ms, partial(self._on_final, pending))
+        if not pending.is_answered:
+            self._finish(pending, now_ms)
 
     def _on_final(self, pending: _Pending, status: PutStatus, appended: Appended, now_ms: int) -> None:
-        if is_stored(status):
-            return
-        self._ledger.end(derive_family(pending.half), now_ms)
-        self._answer(pending, refuse(derive_code(status), appended.detail or status.value))
+        if not is_stored(status):
+            self._refuse(pending, derive_code(status), appended.detail or status.value, now_ms)
 
     def _finish(self, pending: _Pending, now_ms: int) -> None:
         """The operation record is on its way; it names the newest place of the half message.
 
         Clause: broker.transaction.operation-record
         """
-        half = pending.half
-        offset = self._ledger.newest(derive_family(half), half.queue_offset)
-        record = derive_operation(offset, pending.kind, self._parts.settings.host, now_ms)
+        offset = self._ledger.newest(pending.family, pending.half.queue_offset)
+        record = derive_operation(pending.half, offset, pending.kind, self._parts.settings.host, now_ms)
         self._parts.intake.put(record, now_ms, partial(self._on_operation, pending))
 
     def _on_operation(self, pending: _Pending, status: PutStatus, appended: Appended, now_ms: int) -> None:
-        family = derive_family(pending.half)
         if is_stored(status):
             is_promised = status is PutStatus.PUT_OK
-            self._ledger.decide(family, Decided(pending.kind, is_promised))
+            self._ledger.decide(pending.family, Decided(pending.kind, is_promised))
             if is_promised:
                 self._record(pending, now_ms)
-            self._ledger.end(family, now_ms)
             self._answer(pending, OK)
+            self._ledger.end(pending.family, now_ms)
         elif pending.kind == TransactionType.COMMIT:
-            # The message is out: whoever asks now must not have it stored twice.
-            text = f"a committed message stands in the log, its operation record does not: {appended.detail}"
+            # The message is out: the half message stays busy, or it could be committed twice.
+            text = f"a committed message is stored, its operation record is not: {appended.detail}"
             self._parts.note(Severity.WARNING, f"{text}; it is tried again")
+            self._answer(pending, OK)
             self._agenda.at(now_ms + RETRY_MS, partial(self._finish, pending))
         else:
-            self._ledger.end(family, now_ms)
-            self._answer(pending, refuse(derive_code(status), appended.detail or status.value))
+            self._refuse(pending, derive_code(status), appended.detail or status.value, now_ms)
+
+    def _refuse(self, pending: _Pending, code: ResponseCode, remark: str, now_ms: int) -> None:
+        """Nothing was stored, and the half message is as open as before."""
+        self._answer(pending, refuse(code, remark))
+        self._ledger.end(pending.family, now_ms)
 
     def _answer(self, pending: _Pending, reply: Reply) -> None:
-        self._parts.answer(pending.request, reply)
+        if not pending.is_answered:
+            pending.is_answered = True
+            self._parts.answer(pending.request, reply)
 
     def _record(self, pending: _Pending, now_ms: int) -> None:
         recorder = self._parts.recorder
@@ -162,7 +169,7 @@ class EndTransactionDesk:
             is_commit = pending.kind == TransactionType.COMMIT
             event = recorder.event(Kind.RESOLVE, now_ms)._replace(
                 group=derive_place(pending.half).producer_group,
-                offset=self._ledger.newest(derive_family(pending.half), pending.half.queue_offset),
+                offset=self._ledger.newest(pending.family, pending.half.queue_offset),
                 message=derive_half_identity(pending.half),
                 status="commit" if is_commit else "rollback",
             )

@@ -12,6 +12,7 @@ from typing import Final
 from refimpl.broker.recorder import Recorder
 from refimpl.broker.renewal import renew
 from refimpl.message_identity import derive_identity
+from refimpl.store.consume_queue import ConsumeQueue
 from refimpl.store.message_store import MessageStore
 from refimpl.store.new_message import NewMessage
 from spec.broker.transaction import (
@@ -31,7 +32,7 @@ from spec.values.message_id import MessageId, encode_message_id
 from spec.values.name import CHECK_EXCEEDED_TOPIC, HALF_TOPIC, OPERATION_TOPIC
 from spec.values.property import PRODUCER_GROUP, REAL_QUEUE_ID, REAL_TOPIC, TAGS, encode_properties
 from spec.values.system_flag import TransactionType, with_transaction_type
-from spec.values.units import CommitLogPosition, Milliseconds, QueueId
+from spec.values.units import CommitLogPosition, Milliseconds, QueueId, QueueOffset
 
 HALF_QUEUE: Final = QueueId(0)
 """The half topic, that of the operation records and that of exceeded checks have one queue each."""
@@ -84,20 +85,24 @@ def derive_final(half: StoredMessage) -> NewMessage:
     )
 
 
-def derive_operation(half_offset: int, kind: int, host: Host, now_ms: int) -> NewMessage:
-    """The operation record for a half message; its user flag, which nobody else reads, says what it was.
+def derive_operation(half: StoredMessage, offset: int, kind: int, host: Host, now_ms: int) -> NewMessage:
+    """The operation record for a half message whose newest copy has this queue offset.
+
+    Two fields that nobody else reads say how it was decided, and where its first copy stands: so the
+    record counts for every copy, also after a restart.
 
     Clause: broker.transaction.operation-record
     """
     return NewMessage(
         OPERATION_TOPIC,
         HALF_QUEUE,
-        encode_operation(half_offset),
+        encode_operation(offset),
         host,
         host,
         encode_properties({TAGS: OPERATION_TAG}),
         flag=kind,
         born_at_ms=Milliseconds(now_ms),
+        prepared_position=derive_family(half),
     )
 
 
@@ -108,8 +113,8 @@ class HalfStore:
         self._store = store
         self._recorder = recorder
         self._host = host
-        self._copies: set[CommitLogPosition] = set()
-        """Copies that nobody can read yet."""
+        self._copies: set[QueueOffset] = set()
+        """Offsets of copies that nobody can read yet."""
 
     def prepare(self, new: NewMessage, properties: Mapping[str, str]) -> NewMessage:
         """The half message that is stored in place of a prepared one.
@@ -129,20 +134,34 @@ class HalfStore:
         stored = self._store.query.by_position(position)
         return stored if stored is not None and stored.topic == HALF_TOPIC else None
 
-    def expect_copy(self, position: CommitLogPosition) -> None:
-        """What will arrive from this position is no new half message."""
-        if self._recorder.is_on:
-            self._copies.add(position)
+    @property
+    def queue(self) -> ConsumeQueue:
+        """The queue of the half topic."""
+        return self._store.queue(HALF_TOPIC, HALF_QUEUE)
+
+    @property
+    def end(self) -> QueueOffset:
+        """The offset that the next half message gets, whether those before it can be read or not."""
+        return self._store.queues.next_offsets.get((HALF_TOPIC, HALF_QUEUE), self.queue.max_offset)
+
+    def expect_copy(self) -> QueueOffset:
+        """The offset at which a copy will stand if it is stored now; it is no new half message."""
+        self._copies.add(self.end)
+        return self.end
+
+    def forget_copy(self, offset: QueueOffset) -> None:
+        """The copy was not stored."""
+        self._copies.discard(offset)
 
     def on_arrivals(self, arrived: Sequence[RecordHead], now_ms: int) -> None:
         """The history knows the half messages that are stored, as durably as the store promises."""
-        if not self._recorder.is_on:
-            return
         for head in arrived:
             if head.topic != HALF_TOPIC:
                 continue
-            if head.position in self._copies:
-                self._copies.remove(head.position)
+            if head.queue_offset in self._copies:
+                self._copies.remove(head.queue_offset)
+                continue
+            if not self._recorder.is_on:
                 continue
             offset_id = encode_message_id(MessageId(self._host, head.position))
             event = self._recorder.event(Kind.HALF, now_ms)._replace(

@@ -60,7 +60,7 @@ class QueueDesk:
         topic = header.topic or ""
         queue = self._queues.find(topic, header.queue_id)
         if queue is None:
-            return refuse(ResponseCode.SYSTEM_ERROR, f"{header.queue_id}@{topic[:127]} is not exist!")
+            return refuse(ResponseCode.SYSTEM_ERROR, f"{topic[:127]} has no queue {header.queue_id} here")
         units = _read_units(queue, header.index, header.count)
         found = None
         filter_data: str | None = None

@@ -8,11 +8,10 @@ version, so the version is advanced before it is told everything again.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from refimpl.agenda import Agenda
-from refimpl.broker.settings import BrokerSettings
-from refimpl.broker.topic_table import TopicTable
+from refimpl.broker.parts import BrokerParts
 from refimpl.effect import Severity
 from refimpl.remoting.calls import Continuation
 from spec.broker.topic import TopicConfig
@@ -58,6 +57,10 @@ class Outward(Protocol):
         """The peer is asked something."""
 
 
+FilterServers: TypeAlias = Callable[[int], tuple[str, ...]]
+"""The filter servers that are alive at a time."""
+
+
 class _NameServer:
     """One name server, as this broker sees it."""
 
@@ -72,22 +75,17 @@ class _NameServer:
 class Registration:
     """The broker's entry at every name server."""
 
-    def __init__(
-        self,
-        settings: BrokerSettings,
-        topics: TopicTable,
-        outward: Outward,
-        note: Callable[[Severity, str], None],
-    ) -> None:
-        self._settings = settings
-        self._topics = topics
+    def __init__(self, parts: BrokerParts, outward: Outward, filter_servers: FilterServers) -> None:
+        self._settings = parts.settings
+        self._topics = parts.topics
+        self._note = parts.note
         self._outward = outward
-        self._note = note
-        self._name_servers = [_NameServer(address) for address in settings.name_servers]
+        self._filter_servers = filter_servers
+        self._name_servers = [_NameServer(address) for address in parts.settings.name_servers]
         self._news: dict[str, None] = {}
         self._is_ending = False
         self._farewells = 0
-        topics.on_change.append(lambda topic, _: self._news.setdefault(topic))
+        parts.topics.on_change.append(lambda topic, _: self._news.setdefault(topic))
 
     @property
     def is_registered(self) -> bool:
@@ -137,6 +135,11 @@ class Registration:
     def _find(self, connection: int) -> _NameServer | None:
         return next((server for server in self._name_servers if server.connection == connection), None)
 
+    def begin_anew(self, now_ms: int) -> None:
+        """What the broker registers has changed: every name server hears of all topics again."""
+        self._topics.advance(now_ms)
+        self._register_all(now_ms)
+
     def _register_all(self, now_ms: int) -> None:
         for server in self._name_servers:
             if server.is_open and not self._is_ending:
@@ -166,7 +169,7 @@ class Registration:
         if server.connection is None:
             return
         table = TopicConfigTable({topic.name: self._lend(topic) for topic in topics}, self._topics.version)
-        body = self._encode(RegisterBrokerBody(table))
+        body = self._encode(RegisterBrokerBody(table, self._filter_servers(now_ms)))
         header = self._header(body)
         self._outward.call(
             server.connection,

@@ -22,6 +22,9 @@ from spec.wire.body.offset import DelayOffsetTable
 START_DELAY_MS: Final = 1_000
 """Apache's `FIRST_DELAY_TIME`."""
 
+SYNC_MS: Final = 1_000
+"""How long the log has to be on disk before the cursors that rest on it are saved."""
+
 _FIRST: Final = QueueOffset(0)
 
 
@@ -95,6 +98,14 @@ class ScheduleService:
         return self._parts.settings.broker_id == 0
 
     def _on_flush(self, now_ms: int) -> None:
+        """What the cursors rest on goes to disk, and then they do."""
+        if all(level.passage.safe == level.passage.cursor for level in self._levels.values()):
+            self._save(now_ms)
+            return
+        self._parts.store.want_log_flush()
+        self._agenda.at(now_ms + SYNC_MS, self._save)
+
+    def _save(self, now_ms: int) -> None:
         try:
             self.persist(now_ms)
         except DiskError as error:

@@ -5,7 +5,6 @@ pools, would say something that is not so.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from refimpl.broker.settings import BrokerSettings

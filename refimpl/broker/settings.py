@@ -16,9 +16,9 @@ DEFAULT_HOST: Final = host_of("127.0.0.1", BROKER_PORT)
 DEFAULT_STORE: Final = StoreSettings()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BrokerSettings:
-    """One broker."""
+    """One broker. Its rooms share one copy, in which `ConfigDesk` alone changes anything."""
 
     cluster: str = "DefaultCluster"
     name: str = "broker-a"

@@ -18,6 +18,7 @@ from spec.broker.topic import (
     derive_created_topic,
 )
 from spec.layout.config.config_file import TOPICS
+from spec.values.name import AUTO_CREATE_TOPIC
 from spec.wire.body.topic import TopicConfigTable
 
 Changed: TypeAlias = Callable[[str, int], None]
@@ -73,7 +74,9 @@ class TopicTable:
         known = self._topics.get(topic)
         if known is not None or len(self._topics) >= TOPIC_LIMIT:
             return known
-        created = derive_created_topic(topic, self._topics.get(default_topic), asked_queue_count)
+        is_closed = default_topic == AUTO_CREATE_TOPIC and not self._settings.is_topic_auto_created
+        template = None if is_closed else self._topics.get(default_topic)
+        created = derive_created_topic(topic, template, asked_queue_count)
         if created is not None:
             self.put(created, now_ms)
         return created

@@ -221,10 +221,10 @@ def test_a_closed_connection_leaves_nothing_held() -> None:
     for _ in range(3):
         consumer.caller.request(RequestCode.PULL_MESSAGE, make_pull(1, sys_flag=HELD))
     world.run_for(100)
-    assert world.broker._pulls.holds.count == 3
+    assert world.broker.pulls.holds.count == 3
     consumer.caller.close()
     world.run_for(100)
-    assert world.broker._pulls.holds.count == 0
+    assert world.broker.pulls.holds.count == 0
 
 
 def test_beyond_its_limit_the_broker_answers_at_once_instead_of_holding() -> None:
