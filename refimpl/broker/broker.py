@@ -266,7 +266,8 @@ class Broker(ServerCore):
             self.parts.offsets.persist,
             lambda: self.schedule.persist(now_ms),
         )
-        errors = [run_guarded(persist) for persist in tables]
+        # Cursors are saved only as far as the log is on disk.
+        errors = [self.store.flush(now_ms, is_forced=True), *map(run_guarded, tables)]
         errors.append(self.store.close(now_ms))
         self._record_node(Kind.DOWN, "graceful", now_ms)
         return next((error for error in errors if error is not None), None)

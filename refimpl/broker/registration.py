@@ -121,7 +121,7 @@ class Registration:
         server = self._find(connection)
         if server is None:
             return
-        if server.is_open or not server.has_missed_news:
+        if not self._is_ending and (server.is_open or not server.has_missed_news):
             self._note(Severity.WARNING, f"name server {server.address} cannot be reached, trying on")
         server.connection, server.is_open, server.is_registered = None, False, False
         server.has_missed_news = True

@@ -75,8 +75,6 @@ class TransactionCheck:
         self._history = CheckHistory(parts.recorder, parts.note)
         self._renewal = HalfRenewal(parts, halves, ledger, requests, self._history)
         self._renewal.on_end = self._on_renewed
-        settings = parts.settings
-        self._limits = CheckLimits(settings.immunity_ms, settings.check_limit, settings.half_age_limit_ms)
         self._passage: Passage[Step] = Passage(parts.store.log, QueueOffset(0), _advance)
         self._records: OperationRecords | None = None
         self._round: Round | None = None
@@ -92,6 +90,11 @@ class TransactionCheck:
         settings = self._parts.settings
         if settings.broker_id == 0:
             self._agenda.every(now_ms + settings.check_period_ms, settings.check_period_ms, self._begin)
+
+    @property
+    def _limits(self) -> CheckLimits:
+        settings = self._parts.settings
+        return CheckLimits(settings.immunity_ms, settings.check_limit, settings.half_age_limit_ms)
 
     # A round
 
@@ -196,7 +199,8 @@ class TransactionCheck:
 
         Clauses: broker.transaction.immunity, broker.transaction.limits, broker.transaction.check-needed
         """
-        view = derive_view(half, self._limits.immunity_ms)
+        limits = self._limits
+        view = derive_view(half, limits.immunity_ms)
         if self._ledger.is_busy(view.family):
             return _Walk.LATER
         decided = self._find_decision(view)
@@ -204,7 +208,7 @@ class TransactionCheck:
             self._pass(Step.SKIP, self._parts.store.log.end)
             return _Walk.ON
         state = view.state(self._ledger.unsent(view.family), is_decided=decided is not None)
-        step = decide_check(state, current, self._limits)
+        step = decide_check(state, current, limits)
         match step:
             case Step.SKIP:
                 self._skip(view, decided, now_ms)
