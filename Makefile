@@ -17,7 +17,7 @@ lanes:
 	@echo "make unit       pytest: units, properties, vectors, clause examples"
 	@echo "make crashes    the store: every disk that a crash may leave on every write path, with figures"
 	@echo "make matrix     which clause is evaluated by which layer; runs contracts and unit first"
-	@echo "make interop    real peers: an Apache 4.9.7 broker opens our store, and we open its"
+	@echo "make interop    real clients talk to our broker; an Apache 4.9.7 broker opens our store, and we open its"
 	@echo "make bench      the published figures"
 	@echo "make nightly    long budgets: kills, walks, many examples, then mutation of the rules"
 	@echo "make docs       the clauses as out/clauses.json and out/clauses.txt"
