@@ -18,6 +18,7 @@ from spec.rejection import Rejection
 from spec.wire.body.access import AccountList, AccountRecord
 from spec.wire.body.record import RecordCodec
 from spec.wire.code import AclResponseCode, RequestCode, ResponseCode
+from spec.wire.fastjson import JsonKey, JsonTree, encode_fastjson
 from spec.wire.header.access import (
     AccountVersionResponseHeader,
     ChangeAccountHeader,
@@ -122,11 +123,20 @@ class AccountDesk:
         """Which edition of its accounts this broker has."""
         if self._accounts is None:
             return refuse(ResponseCode.SYSTEM_ERROR, _OFF)
-        version = _VERSION.encode(self._accounts.table.version).decode()
+        edition = self._accounts.table.version
+        files: dict[JsonKey, JsonTree] = {
+            self._accounts.path: {"counter": edition.counter, "timestamp": edition.timestamp_ms}
+        }
         settings = self._settings
-        return succeed(
-            AccountVersionResponseHeader(version, settings.name, str(settings.host), settings.cluster)
+        header = AccountVersionResponseHeader(
+            _VERSION.encode(edition).decode(),
+            settings.name,
+            str(settings.host),
+            settings.cluster,
+            # Tools of later 4.9 releases read this table and fail without it.
+            encode_fastjson(files).decode(),
         )
+        return succeed(header)
 
     def _on_list(self, _: Request) -> Reply:
         """All accounts, without their secrets.

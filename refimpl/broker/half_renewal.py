@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
+from refimpl.agenda import Agenda
 from refimpl.broker.check_history import CheckHistory
 from refimpl.broker.check_request import CheckRequest
 from refimpl.broker.half_ledger import HalfLedger
@@ -22,7 +23,7 @@ from refimpl.broker.passage import Flight
 from refimpl.effect import Severity
 from refimpl.store.message_store import Appended
 from refimpl.store.new_message import NewMessage
-from spec.broker.schedule import Delivery, derive_delivery
+from spec.broker.schedule import POLL_MS, Delivery, derive_delivery
 from spec.broker.send import PutStatus
 from spec.broker.topic import derive_group_topic
 from spec.broker.transaction import Step, derive_check_times, derive_deferred_properties
@@ -49,8 +50,6 @@ class _Renewal:
         self.check_times = view.check_times
         self.tries: deque[NewMessage] = deque()
         self.expected: QueueOffset | None = None
-        self.appended: Appended | None = None
-        """What stands in the log, while its flush is late."""
 
 
 class HalfRenewal:
@@ -59,12 +58,15 @@ class HalfRenewal:
     def __init__(
         self,
         parts: BrokerParts,
+        agenda: Agenda,
         halves: HalfStore,
         ledger: HalfLedger,
+        *,
         requests: CheckRequest,
         history: CheckHistory,
     ) -> None:
         self._parts = parts
+        self._agenda = agenda
         self._halves = halves
         self._ledger = ledger
         self._requests = requests
@@ -117,7 +119,7 @@ class HalfRenewal:
         if delivery is Delivery.STORED:
             self._finish(renewal, appended.records[0], now_ms)
         elif delivery is None:
-            renewal.appended = appended
+            self._look(renewal, appended.records[0], now_ms)
         else:
             if renewal.expected is not None:
                 self._halves.forget_copy(renewal.expected)
@@ -129,13 +131,12 @@ class HalfRenewal:
             self._history.note(Severity.WARNING, text)
             self._end(renewal, None, now_ms)
 
-    def look(self, now_ms: int) -> None:
-        """If a late flush has ended, the append counts."""
-        renewal = self._current
-        if renewal is not None and renewal.appended is not None:
-            head = renewal.appended.records[0]
-            if head.end <= self._parts.store.log.flushed:
-                self._finish(renewal, head, now_ms)
+    def _look(self, renewal: _Renewal, head: RecordHead, now_ms: int) -> None:
+        """When the late flush has ended, the append counts; until then it is looked for."""
+        if head.end <= self._parts.store.log.flushed:
+            self._finish(renewal, head, now_ms)
+        else:
+            self._agenda.at(now_ms + POLL_MS, partial(self._look, renewal, head))
 
     def _finish(self, renewal: _Renewal, head: RecordHead, now_ms: int) -> None:
         """What takes the place of the half message is stored, as durably as the store promises."""

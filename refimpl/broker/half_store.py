@@ -1,9 +1,10 @@
 """Half messages: how they are stored, and what becomes of one that is decided.
 
 Messages of the half topic are ordinary ones in an ordinary queue. A copy of a half message, made so
-that the cursor of the checks may pass the old place, keeps in its prepared position where the first
-one stood; Apache leaves that field zero and does not look at it. By this a broker knows all copies
-of one half message as one, whatever place a producer was told.
+that the cursor of the checks may pass the old place, says where the first one stood, and so does an
+operation record. By this a broker knows all copies of one half message as one, whatever place its
+producer was told. It stands in the field of the prepared position, which Apache leaves zero there
+and does not look at; as its complement, which is never zero.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,12 +40,19 @@ HALF_QUEUE: Final = QueueId(0)
 
 
 def derive_family(half: StoredMessage) -> CommitLogPosition:
-    """Where the first of all copies of this half message stands.
+    """Where the first of all copies of this half message stands."""
+    named = decode_family(half.prepared_position)
+    return half.position if named is None else named
 
-    Of a half message that is the first record of its log the copies look like another family: they are
-    asked about once more, as with Apache all are.
-    """
-    return half.prepared_position or half.position
+
+def encode_family(family: CommitLogPosition) -> CommitLogPosition:
+    """The place of a first copy, as the field of the prepared position has it."""
+    return CommitLogPosition(~family)
+
+
+def decode_family(prepared_position: CommitLogPosition) -> CommitLogPosition | None:
+    """The place of a first copy; None where the field names none."""
+    return CommitLogPosition(~prepared_position) if prepared_position < 0 else None
 
 
 def derive_place(half: StoredMessage) -> Half:
@@ -61,7 +69,7 @@ def derive_half_identity(half: StoredMessage) -> str:
 def derive_half_copy(half: StoredMessage, property_text: str) -> NewMessage:
     """The half message for a new place in its queue."""
     copy = renew(half, HALF_TOPIC, HALF_QUEUE, property_text)
-    return copy._replace(prepared_position=derive_family(half))
+    return copy._replace(prepared_position=encode_family(derive_family(half)))
 
 
 def derive_exceeded(half: StoredMessage) -> NewMessage:
@@ -102,7 +110,7 @@ def derive_operation(half: StoredMessage, offset: int, kind: int, host: Host, no
         encode_properties({TAGS: OPERATION_TAG}),
         flag=kind,
         born_at_ms=Milliseconds(now_ms),
-        prepared_position=derive_family(half),
+        prepared_position=encode_family(derive_family(half)),
     )
 
 

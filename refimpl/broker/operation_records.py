@@ -7,6 +7,7 @@ is not appended again. So the record is needed until the checks have passed that
 
 from typing import Final, NamedTuple
 
+from refimpl.broker.half_store import decode_family
 from refimpl.store.consume_queue import ConsumeQueue
 from refimpl.store.message_store import MessageStore
 from spec.broker.transaction import (
@@ -80,7 +81,7 @@ class OperationRecords:
             self._records[offset] = _Record((), None, _DONE)
             return before_ms if stored is None else stored.born_at_ms
         word = _Word(offset, _read_kind(stored.flag))
-        family = stored.prepared_position or None
+        family = decode_family(stored.prepared_position)
         self._records[offset] = _Record(named, family, half_end)
         self._by_offset.update(dict.fromkeys(named, word))
         if family is not None:

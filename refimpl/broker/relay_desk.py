@@ -83,7 +83,7 @@ class RelayDesk:
             return refuse(ResponseCode.SYSTEM_ERROR, reason)
 
         def take(frame: Frame | None, _now_ms: int) -> None:
-            self._parts.answer(request, self._derive_reply(client, who, frame))
+            self._parts.respond(request, lambda: self._derive_reply(client, who, frame))
 
         self._call(
             client.connection,

@@ -5,6 +5,7 @@ both are over. A code of 0 says that the asker has it, not that it is stored.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from refimpl.broker.intake import is_stored
@@ -144,8 +145,9 @@ class ReplyDesk:
 
         def on_confirmed(answer: Frame | None, now_ms: int) -> None:
             self._pushing -= 1
-            failure = f"push reply message to {asker[:255]} fail."
-            self._store(sent, None if answer is not None and is_success(answer.code) else failure, now_ms)
+            is_taken = answer is not None and is_success(answer.code)
+            failure = None if is_taken else f"push reply message to {asker[:255]} fail."
+            self._parts.respond(sent.request, partial(self._store, sent, failure, now_ms))
 
         self._pushing += 1
         self._call(

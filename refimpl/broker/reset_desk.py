@@ -131,7 +131,7 @@ class ResetDesk:
             )
         wanted = (header.client_addr or "").strip()
         asked = {one.client_id: one.connection for one in clients if wanted in ("", one.client_id)}
-        collected = StatusRound(len(asked), lambda reply: self._parts.answer(request, reply))
+        collected = StatusRound(len(asked), lambda: self._parts.respond(request, collected.reply))
         fields = ConsumerStatusHeader(header.topic, header.group).encode()
         for client_id, connection in asked.items():
             self._call(

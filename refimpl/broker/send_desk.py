@@ -225,6 +225,7 @@ class SendDesk:
         """
         code = derive_code(status)
         if not is_stored(status) or appended.queue_offset is None:
+            self._parts.statistics.put_failed()
             self._parts.answer(send.request, self._refuse(code, appended.detail or status.value))
             return
         records, header = appended.records, send.header

@@ -65,4 +65,5 @@ class BrokerSettings:
     held_pull_limit: int = 100_000
     """Pulls that are held at most; one more is answered at once. A decision: Apache has no limit."""
     subscription_limit: int = 10_000
-    """Subscriptions that one heartbeat may bring. A decision: Apache has no limit."""
+    """Groups and subscriptions that one heartbeat may bring, and groups that one connection may be in.
+    A decision: Apache has no limit."""

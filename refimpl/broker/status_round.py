@@ -15,9 +15,10 @@ from spec.wire.reply import is_success
 class StatusRound:
     """The answers of the members of a group to one GET_CONSUMER_STATUS_FROM_CLIENT."""
 
-    def __init__(self, count: int, answer: Callable[[Reply], None]) -> None:
+    def __init__(self, count: int, on_end: Callable[[], None]) -> None:
+        """`on_end` hears that the last of so many answers came, or will not come."""
         self._missing = count
-        self._answer = answer
+        self._on_end = on_end
         self._found: dict[str, Mapping[MessageQueue, QueueOffset]] = {}
 
     def expect(self, client_id: str) -> Continuation:
@@ -28,7 +29,7 @@ class StatusRound:
                 self._add(client_id, frame.body)
             self._missing -= 1
             if not self._missing:
-                self._answer(self.reply())
+                self._on_end()
 
         return take
 

@@ -73,7 +73,7 @@ class TransactionCheck:
         self._halves = halves
         self._ledger = ledger
         self._history = CheckHistory(parts.recorder, parts.note)
-        self._renewal = HalfRenewal(parts, halves, ledger, requests, self._history)
+        self._renewal = HalfRenewal(parts, agenda, halves, ledger, requests=requests, history=self._history)
         self._renewal.on_end = self._on_renewed
         self._passage: Passage[Step] = Passage(parts.store.log, QueueOffset(0), _advance)
         self._records: OperationRecords | None = None
@@ -149,9 +149,7 @@ class TransactionCheck:
 
     def _walk(self, now_ms: int) -> _Walk:
         if self._renewal.is_busy:
-            self._renewal.look(now_ms)
-            if self._renewal.is_busy:
-                return _Walk.LATER
+            return _Walk.WAIT
         if self._parts.store.reput_position < self._must_read:
             return _Walk.LATER
         for _ in range(BATCH):

@@ -39,6 +39,9 @@ _FILE_SIZE_LEAST: Final = 4_096
 _FILE_SIZE_MOST: Final = 2**31 - 1
 """Java maps no larger file, and both must be able to open a store."""
 
+ACCOUNT_FILE: Final = "config/plain_acl.yml"
+"""Below the store's folder; Apache has it below `rocketmqHome`, as `conf/plain_acl.yml`."""
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerFile:
@@ -61,46 +64,46 @@ Read: TypeAlias = Callable[[str], object]
 # every key's value with that of its field.
 
 
-def _file(field: str, read: Read) -> Apply:
-    return lambda file, text: replace(file, **{field: read(text)})  # type: ignore[arg-type]
+def _file(name: str, read: Read) -> Apply:
+    return lambda file, text: replace(file, **{name: read(text)})  # type: ignore[arg-type]
 
 
-def _broker(field: str, read: Read) -> Apply:
+def _broker(name: str, read: Read) -> Apply:
     return lambda file, text: replace(
         file,
-        settings=replace(file.settings, **{field: read(text)}),  # type: ignore[arg-type]
+        settings=replace(file.settings, **{name: read(text)}),  # type: ignore[arg-type]
     )
 
 
-def _store(field: str, read: Read) -> Apply:
+def _store(name: str, read: Read) -> Apply:
     return lambda file, text: replace(
         file,
         settings=replace(
             file.settings,
-            store=replace(file.settings.store, **{field: read(text)}),  # type: ignore[arg-type]
+            store=replace(file.settings.store, **{name: read(text)}),  # type: ignore[arg-type]
         ),
     )
 
 
-def _timing(part: str, field: str, read: Callable[[str], int]) -> Apply:
+def _timing(part: str, name: str, read: Callable[[str], int]) -> Apply:
     def apply(file: BrokerFile, text: str) -> BrokerFile:
         timing = getattr(file.settings.store, part)
-        return _store(part, lambda value: timing._replace(**{field: read(value)}))(file, text)
+        return _store(part, lambda value: timing._replace(**{name: read(value)}))(file, text)
 
     return apply
 
 
-def _tls(field: str, read: Read) -> Apply:
+def _tls(name: str, read: Read) -> Apply:
     return lambda file, text: replace(
         file,
-        tls=replace(file.tls, **{field: read(text)}),  # type: ignore[arg-type]
+        tls=replace(file.tls, **{name: read(text)}),  # type: ignore[arg-type]
     )
 
 
-def _limit(field: str, read: Read) -> Apply:
+def _limit(name: str, read: Read) -> Apply:
     return lambda file, text: replace(
         file,
-        limits=replace(file.limits, **{field: read(text)}),  # type: ignore[arg-type]
+        limits=replace(file.limits, **{name: read(text)}),  # type: ignore[arg-type]
     )
 
 
@@ -141,7 +144,7 @@ KEYS: Final[dict[str, Apply]] = {
     "bindAddress": _file("host", read_text),
     "listenPort": _file("port", read_port),
     "namesrvAddr": _broker("name_servers", read_addresses),
-    "brokerPermission": _broker("permission", one_of({"2": 2, "4": 4, "6": 6})),
+    "brokerPermission": _broker("permission", one_of({"0": 0, "2": 2, "4": 4, "6": 6})),
     "autoCreateTopicEnable": _broker("is_topic_auto_created", read_bool),
     "autoCreateSubscriptionGroup": _broker("is_group_auto_created", read_bool),
     "defaultTopicQueueNums": _broker("topic_queue_count", _COUNT),
@@ -157,7 +160,9 @@ KEYS: Final[dict[str, Apply]] = {
     "transactionTimeOut": _broker("immunity_ms", _PERIOD),
     "transactionCheckMax": _broker("check_limit", _COUNT),
     "transactionCheckInterval": _broker("check_period_ms", _PERIOD),
+    "aclEnable": _broker("account_file", one_of({"true": ACCOUNT_FILE, "false": ""})),
     "sendThreadPoolQueueCapacity": _broker("waiting_send_limit", _COUNT),
+    "pullThreadPoolQueueCapacity": _broker("held_pull_limit", _COUNT),
     "storePathRootDir": _file("store", read_path),
     "mappedFileSizeCommitLog": _store("log_file_size", whole(_FILE_SIZE_LEAST, _FILE_SIZE_MOST)),
     "mappedFileSizeConsumeQueue": _store("units_per_file", _read_units),
@@ -210,7 +215,7 @@ WITHOUT_EFFECT: Final = frozenset(
     {
         *(f"{pool}ThreadPoolNums" for pool in _POOLS),
         *(f"{pool}MessageThreadPoolNums" for pool in _POOLS),
-        *(f"{pool}ThreadPoolQueueCapacity" for pool in _POOLS if pool != "send"),
+        *(f"{pool}ThreadPoolQueueCapacity" for pool in _POOLS if pool not in {"send", "pull"}),
         *(f"waitTimeMillsIn{queue}Queue" for queue in ("Send", "Pull", "Heartbeat", "Transaction", "Ack")),
         *("rocketmqHome", "brokerIP2", "haListenPort", "haMasterAddress", "haSendHeartbeatInterval"),
         *("haHousekeepingInterval", "haTransferBatchSize", "haSlaveFallbehindMax", "offsetCheckInSlave"),

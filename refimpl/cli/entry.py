@@ -26,8 +26,11 @@ EXIT_READER_GONE: Final = 141
 """128 + SIGPIPE, likewise: what was found is not known to anybody."""
 
 COMMANDS: Final = {
+    "broker": "Run a broker.",
     "clauses": "List the clauses, or show some of them in full.",
     "decode": "Show the frames in hex digits, in a file or on standard input (-).",
+    "namesrv": "Run a name server.",
+    "serve": "Run a name server and a broker in one process, with nothing to configure.",
     "store": "Judge or show the files of a store, without writing anything.",
 }
 """Each command stands in the module of its name, as a function of its name; the text is its summary."""

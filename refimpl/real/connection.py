@@ -8,7 +8,7 @@ import asyncio
 import ssl
 from typing import TYPE_CHECKING, Final
 
-from refimpl.real.tls import TlsMode
+from refimpl.real.tls import TlsMode, explain_failure
 from refimpl.real.tls_session import HELLO, TlsSession
 from spec.override import override
 from spec.rejection import Rejection
@@ -44,6 +44,8 @@ class Connection(asyncio.Protocol):
         "is_closing",
         "is_ended",
         "is_fast",
+        "is_open",
+        "is_shut",
         "is_stuffed",
         "last_read_ms",
         "last_write_ms",
@@ -83,7 +85,12 @@ class Connection(asyncio.Protocol):
         """Whether the peer does not read fast enough."""
         self.is_ended = False
         """Whether the peer has sent all it will send."""
+        self.is_open = False
+        """Whether the core knows it."""
         self.is_closing = False
+        """Whether nothing more is taken from the peer; what it is owed is still sent."""
+        self.is_shut = False
+        """Whether the core closed it: what is sent after that is dropped."""
         self.close_reason = ""
         self.closed_ms = 0
 
@@ -158,9 +165,16 @@ class Connection(asyncio.Protocol):
         self._node.process.held_bytes += waiting - self.held_bytes
         self.held_bytes = waiting
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether none of its requests is handled for now: its peer has to read, or to be answered, first."""
+        return self.is_stuffed or self.in_hand >= self._node.limits.requests_in_hand
+
     def take(self) -> Frame | None:
-        """The next whole frame; None if there is none."""
-        frame = next(self.reader.frames(), None)
+        """The next whole frame; None if there is none, or it has to wait."""
+        if self.is_waiting:
+            return None
+        frame = self.reader.take()
         if frame is None:
             return None
         if not (is_oneway(frame.flag) or is_response(frame.flag)):
@@ -181,13 +195,7 @@ class Connection(asyncio.Protocol):
 
     def choose_reading(self) -> None:
         """The socket is read from exactly if there is room for what comes."""
-        wanted = not (
-            self.is_stuffed
-            or self.has_backlog
-            or self.is_ended
-            or self.is_closing
-            or self.in_hand >= self._node.limits.requests_in_hand
-        )
+        wanted = not (self.is_waiting or self.has_backlog or self.is_ended or self.is_closing)
         if wanted is self._is_reading or self._transport is None or self._transport.is_closing():
             return
         self._is_reading = wanted
@@ -198,9 +206,13 @@ class Connection(asyncio.Protocol):
 
     def add(self, data: bytes, *, is_answer: bool) -> None:
         """The frame goes out at the end of the turn."""
-        if is_answer and self.in_hand:
-            self.in_hand -= 1
         self.out.append(data)
+        if not is_answer or not self.in_hand:
+            return
+        was_waiting = self.is_waiting
+        self.in_hand -= 1
+        if was_waiting and not self.is_waiting:
+            self._node.make_ready(self)
 
     def write(self) -> None:
         """What was added has gone to the socket; a connection that is to end has been closed behind it."""
@@ -210,8 +222,6 @@ class Connection(asyncio.Protocol):
             self._write(data)
         if self.is_closing:
             self._end_writing()
-        elif self.in_hand + 1 == self._node.limits.requests_in_hand or not self._is_reading:
-            self.choose_reading()
 
     def refuse(self, kind: str, reason: str) -> None:
         """It is closed because of its peer."""
@@ -222,6 +232,9 @@ class Connection(asyncio.Protocol):
         self.is_closing = True
         self.closed_ms = self._node.clock.now_ms()
         self.close_reason = reason
+        # What was read and not taken is given back at once: there may be much of it.
+        self.reader = FrameReader()
+        self.count_held()
         self.choose_reading()
 
     def abort(self) -> None:
@@ -274,7 +287,7 @@ class Connection(asyncio.Protocol):
             try:
                 self._tls.send(data)
             except ssl.SSLError as error:
-                node.refuse(self, "tls", f"TLS failed: {error.reason or error}")
+                node.refuse(self, "tls", explain_failure(error))
                 return
             self._send_encrypted()
         else:
@@ -316,7 +329,7 @@ class Connection(asyncio.Protocol):
             return True
         if tls.mode is TlsMode.ENFORCING:
             self._node.refuse(
-                self, "plain", f"first byte 0x{first:02x}: this port expects TLS, tls mode is enforcing"
+                self, "plain", f"first byte 0x{first:02x}: this port expects TLS, its mode is enforcing"
             )
         return False
 
@@ -329,7 +342,7 @@ class Connection(asyncio.Protocol):
         except ssl.SSLError as error:
             # The alert that says why belongs to the peer.
             self._send_encrypted()
-            self._node.refuse(self, "tls", f"TLS failed: {error.reason or error}")
+            self._node.refuse(self, "tls", explain_failure(error))
             return b""
         self._send_encrypted()
         if self._tls.is_ended:

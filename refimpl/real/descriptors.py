@@ -1,6 +1,7 @@
 """Descriptors: each connection takes one, and so does each open file of a store."""
 
 import resource
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -22,7 +23,11 @@ def fit_limits(limits: Limits) -> Limits:
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _WANTED if hard == resource.RLIM_INFINITY else min(hard, _WANTED)
-    if soft not in {resource.RLIM_INFINITY} and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        soft = wanted
+    if soft == resource.RLIM_INFINITY:
+        return limits
+    if soft < wanted:
+        # Some systems name a limit that they do not grant.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
     return replace(limits, connections=min(limits.connections, max(soft - RESERVE, _LEAST)))

@@ -67,7 +67,7 @@ class HistoryFile:
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
             self._size = os.fstat(self._descriptor).st_size
         except OSError as error:
-            raise HistoryError(f"{path}: {error.strerror or error}") from error
+            raise HistoryError(f"{error.filename or path}: {error.strerror or error}") from error
 
     def add(self, event: Event) -> None:
         """The event will be in the file with the next flush."""

@@ -116,20 +116,18 @@ class Node:
             if connection.number not in self.connections:
                 continue
             limit = min(left, self.limits.frames_per_connection)
-            has_more = connection.is_stuffed
-            if limit and not has_more and not connection.is_closing:
-                taken = self._take_from(connection, limit, now_ms)
-                left -= taken
-                has_more = taken == limit
-            elif not limit:
-                has_more = True
-            self._end_turn_of(connection, has_more=has_more)
+            taken = 0 if connection.is_closing else self._take_from(connection, limit, now_ms)
+            left -= taken
+            self._end_turn_of(connection, has_more=taken == limit)
 
     def _end_turn_of(self, connection: Connection, *, has_more: bool) -> None:
         connection.end_turn(has_more=has_more)
-        if has_more and not connection.is_stuffed:
+        if connection.is_closing or connection.is_waiting:
+            # One that waits is made ready by what it waits for.
+            return
+        if has_more:
             self.make_ready(connection)
-        elif connection.is_ended and not has_more and not connection.is_closing:
+        elif connection.is_ended:
             self._end(connection)
 
     def _end(self, connection: Connection) -> None:
@@ -195,7 +193,7 @@ class Node:
 
     def _send(self, number: int, frame: Frame) -> None:
         connection = self.connections.get(number)
-        if connection is None or connection.is_closing:
+        if connection is None or connection.is_shut:
             return
         self.traffic.frames_out += 1
         connection.add(self._encode(frame), is_answer=is_response(frame.flag))
@@ -224,6 +222,7 @@ class Node:
         if connection is not None and not connection.is_closing:
             tell(self._logger, logging.INFO, "connection closed", peer=connection.peer, reason=reason)
             connection.close(reason)
+            connection.is_shut = True
             self._written[connection] = None
             self.ask_turn()
 
@@ -281,6 +280,7 @@ class Node:
             connection.abort()
 
     def _admit_own(self, connection: Connection) -> None:
+        self.connections[connection.number] = connection
         if self.tls.outward is None:
             self.open(connection)
         else:
@@ -293,6 +293,7 @@ class Node:
             connection.abort()
             return
         self.traffic.opened += 1
+        connection.is_open = True
         self.connections[connection.number] = connection
         if connection.is_fast:
             self.core.confine(connection.number)
@@ -304,10 +305,9 @@ class Node:
         self._ready.pop(connection, None)
         self._written.pop(connection, None)
         self.process.leave(connection)
-        is_known = self.connections.pop(connection.number, None) is not None
-        if is_known:
-            self.traffic.closed += 1
-        if is_known or connection.number < 0:
+        self.connections.pop(connection.number, None)
+        self.traffic.closed += connection.is_open
+        if connection.is_open or connection.number < 0:
             self._guard(partial(self.core.on_close, connection.number), self.clock.now_ms())
             self.ask_turn()
         reason = connection.close_reason or error or "the peer closed"
@@ -351,9 +351,7 @@ class Node:
     @property
     def is_quiet(self) -> bool:
         """Whether nothing is under way that would end by itself."""
-        return not (
-            self._is_turn_due or self._tasks or self._finished or self._ready or self.core.calls.open_count
-        )
+        return not (self._is_turn_due or self._tasks or self._finished or self._ready)
 
     def close_all(self, reason: str) -> None:
         """Every connection is closed behind what was sent."""

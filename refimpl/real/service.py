@@ -75,12 +75,12 @@ class Service:
         text = "Bytes that were read and not yet handled."
         yield Metric("mqspec_held_bytes", text, MetricKind.GAUGE, held)
 
-    async def close(self, node: Node) -> None:
-        """The node has no ports, no tasks and no connections; its core was told to stop before."""
+    async def close(self, node: Node, is_stopped: Callable[[], bool] = lambda: True) -> None:
+        """The node has no ports, no tasks and no connections; its core, told to stop before, has."""
         for port in self._ports.pop(node):
             port.close()
         node.ask_turn()
-        await _wait(lambda: node.is_quiet)
+        await _wait(lambda: node.is_quiet and is_stopped())
         node.close_all("the server stops")
         await _wait(lambda: not node.connections)
         node.end()

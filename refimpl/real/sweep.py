@@ -4,15 +4,11 @@ One look for all, not a timer for each: five thousand silent connections cost no
 """
 
 import asyncio
-import logging
 from collections.abc import Sequence
 
 from refimpl.real.connection import NO_FRAME, Connection
-from refimpl.real.event_log import ROOT, tell
 from refimpl.real.node import Node
 from refimpl.real.process import Process
-
-_LOGGER = logging.getLogger(f"{ROOT}.connection")
 
 
 class Sweep:
@@ -51,8 +47,7 @@ def look_at(connection: Connection, node: Node, now_ms: int) -> None:
         if now_ms - connection.closed_ms >= limits.close_ms:
             connection.abort()
     elif connection.is_idle(now_ms, limits.idle_ms):
-        tell(_LOGGER, logging.INFO, "connection idle", peer=connection.peer, limit_ms=limits.idle_ms)
-        node.close(connection.number, "it was idle")
+        node.close(connection.number, f"nothing was read or written for {limits.idle_ms} ms")
     elif connection.frame_began_ms != NO_FRAME and now_ms - connection.frame_began_ms >= limits.frame_ms:
         if not connection.is_waiting_for_us:
             held = connection.held_bytes

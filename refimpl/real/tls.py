@@ -118,5 +118,13 @@ def _explain(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
         return error.reason or "it is not PEM"
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror
+        return error.strerror.lower()
     return str(error)
+
+
+def explain_failure(error: ssl.SSLError) -> str:
+    """What OpenSSL says of a connection that failed, as far as it says anything."""
+    reason = error.reason or error.strerror or str(error)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"TLS failed: {reason}, {error.verify_message}"
+    return f"TLS failed: {reason}"

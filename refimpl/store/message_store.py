@@ -105,6 +105,8 @@ class MessageStore:
         self._queue_timer = QueueFlushTimer(parts, now_ms)
         self._last_flush_ms = self._last_thorough_ms = now_ms
         self._log_sync: LogSync | None = None
+        self._is_flush_wanted = False
+        """Whether somebody wants what is written to be on disk soon."""
         self._waiting: deque[_Waiting] = deque()
         self._next_ticket = 0
         self.dispatch_error: DiskError | None = None
@@ -212,6 +214,10 @@ class MessageStore:
 
     # Flushing
 
+    def want_log_flush(self) -> None:
+        """A sync of all that is in the log now is due, whatever the timing says."""
+        self._is_flush_wanted = self.log.end > self.log.flushed
+
     def begin_log_flush(self, now_ms: int, *, is_forced: bool = False) -> LogSync | None:
         """A sync of the log to be finished anywhere, if one is due and none is under way.
 
@@ -227,7 +233,7 @@ class MessageStore:
             now_ms,
             self.settings.log_timing,
         )
-        is_awaited = self._is_sync and self.log.end > self.log.flushed
+        is_awaited = (self._is_sync or self._is_flush_wanted) and self.log.end > self.log.flushed
         is_owed = self._owes_sync(now_ms)
         if self._log_sync is not None or not (is_due or is_awaited or is_owed or is_forced):
             return None
@@ -237,6 +243,7 @@ class MessageStore:
             self.log.is_unsure = True
             return None
         self._last_flush_ms = self._last_thorough_ms = now_ms
+        self._is_flush_wanted = False
         return self._log_sync
 
     def _owes_sync(self, now_ms: int) -> bool:

@@ -61,7 +61,7 @@ def derive_reset_offset(found: int, committed: int, *, is_forced: bool) -> Queue
 
     Clause: broker.admin.reset-target
     """
-    return QueueOffset(max(0, found) if is_forced else min(max(0, found), committed))
+    return QueueOffset(max(0, found if is_forced else min(found, committed)))
 
 
 NEVER: Final = QueueOffset(2**63 - 1)

@@ -37,6 +37,8 @@ HEADER_LIMIT: Final = _MARK_BASE - 1
 LENGTH_FIELD: Final = 4
 
 _PREFIX: Final = Struct(">II")
+_TELLING: Final = 16
+"""As many bytes say what a stranger speaks."""
 _JSON: Final = Serialization.JSON
 _ROCKETMQ: Final = Serialization.ROCKETMQ
 _TLS_HELLO: Final = 0x16
@@ -211,7 +213,7 @@ class FrameReader:
     Clauses: wire.frame.any-cut, wire.frame.refusal-ends-stream
     """
 
-    __slots__ = ("_buffer", "_decode", "_frame_limit", "_refusal", "position")
+    __slots__ = ("_buffer", "_decode", "_frame_limit", "_refusal", "_taken", "position")
 
     def __init__(
         self,
@@ -223,6 +225,8 @@ class FrameReader:
     ) -> None:
         """Start at the first byte of a stream; the choices are those of `decode_frame`."""
         self._buffer = bytearray()
+        self._taken = 0
+        """How many of the buffer's first bytes belong to frames that were taken."""
         self._frame_limit = frame_limit
         self._refusal: Rejection | None = None
         self._decode = partial(
@@ -238,17 +242,19 @@ class FrameReader:
     @property
     def waiting(self) -> int:
         """How many bytes of unfinished frames are held."""
-        return len(self._buffer)
+        return len(self._buffer) - self._taken
 
     def feed(self, data: bytes) -> Iterator[Frame]:
         """Take bytes at once; the iterator gives the frames that are now whole."""
         if self._refusal is None:
+            if self._taken:
+                self._drop_taken()
             self._buffer += data
         return self.frames()
 
     def frames(self) -> Iterator[Frame]:
         """The frames that are whole and not yet taken."""
-        while (frame := self._take()) is not None:
+        while (frame := self.take()) is not None:
             yield frame
 
     def finish(self) -> None:
@@ -258,21 +264,45 @@ class FrameReader:
         """
         if self._refusal is not None:
             raise self._refusal
-        if self._buffer:
+        if self.waiting:
+            self._drop_taken()
             raise _refuse_size(bytes(self._buffer), self._frame_limit).shifted(self.position)
 
-    def _take(self) -> Frame | None:
+    def take(self) -> Frame | None:
+        """The next frame if it is whole, and it is taken."""
         if self._refusal is not None:
             raise self._refusal
         try:
-            size = check_prefix(bytes(self._buffer[:16]), self._frame_limit)
-            if size is None or len(self._buffer) < size:
+            size = self._measure()
+            if size is None:
                 return None
-            frame = self._decode(bytes(self._buffer[:size]))
+            start = self._taken
+            frame = self._decode(bytes(self._buffer[start : start + size]))
         except Rejection as rejection:
             self._refusal = rejection.shifted(self.position)
             self._buffer.clear()
+            self._taken = 0
             raise self._refusal from None
-        del self._buffer[:size]
+        self._taken += size
         self.position += size
+        if self._taken == len(self._buffer):
+            self._buffer.clear()
+            self._taken = 0
         return frame
+
+    def _measure(self) -> int | None:
+        """The size of the next frame if it is whole; what cannot become a frame is refused at once."""
+        buffer, start = self._buffer, self._taken
+        there = len(buffer) - start
+        if there >= PREFIX_LENGTH:
+            length: int = _PREFIX.unpack_from(buffer, start)[0]
+            size = length + LENGTH_FIELD
+            if PREFIX_LENGTH <= size <= there:
+                # Whether a whole frame is a legal one, its decoder says.
+                return size
+        check_prefix(bytes(buffer[start : start + _TELLING]), self._frame_limit)
+        return None
+
+    def _drop_taken(self) -> None:
+        del self._buffer[: self._taken]
+        self._taken = 0

@@ -3,19 +3,15 @@
 from typing import Final
 
 from model_tests.refimpl.broker.broker_world import BrokerWorld, Client
-from refimpl.broker.administration import Administration, Doors
-from refimpl.broker.broker import Broker
 from refimpl.remoting.request import Reply
 from spec.broker.topic import TopicConfig
 from spec.group.consumption import ConsumeType, MessageModel
 from spec.group.start_position import StartPolicy
-from spec.override import override
 from spec.values.message import Message
 from spec.values.message_queue import MessageQueue
 from spec.values.subscription import subscribe_tags
-from spec.values.units import Milliseconds, QueueId, QueueOffset
+from spec.values.units import Milliseconds, QueueId
 from spec.wire.body.heartbeat import ConsumerData, HeartbeatData, ProducerData
-from spec.wire.body.offset import DelayOffsetTable
 from spec.wire.body.record import JsonRecord
 from spec.wire.body.subscription import derive_record
 from spec.wire.code import RequestCode
@@ -26,7 +22,6 @@ from spec.wire.reply import derive_reply
 
 GROUP: Final = "g"
 TOPIC: Final = "T"
-DELAYS: Final = {1: (QueueOffset(3), QueueOffset(5)), 2: (QueueOffset(0), QueueOffset(0))}
 
 
 class Administrator(Client):
@@ -103,25 +98,7 @@ def dialect(record: JsonRecord) -> bytes:
 
 
 class AdminWorld(BrokerWorld):
-    """One broker, whose delayed messages are where `DELAYS` says."""
-
-    permissions_at_ms: list[int]
-
-    @override
-    def _make(self, now_ms: int) -> Broker:
-        broker = super()._make(now_ms)
-        self.permissions_at_ms = []
-        doors = Doors(
-            broker.producers,
-            lambda: DelayOffsetTable({level: at for level, (at, _) in DELAYS.items()}),
-            lambda: DELAYS,
-            self.permissions_at_ms.append,
-            broker.push,
-            broker.call,
-            broker.peers,
-        )
-        broker.serve(Administration(broker.parts, doors, now_ms).handlers())
-        return broker
+    """One broker that is looked after."""
 
     def administrator(self) -> Administrator:
         """A connection of somebody who looks after the broker."""

@@ -84,6 +84,13 @@ def test_the_same_queue_number_of_another_broker_name_is_another_lock() -> None:
     assert locks.lock("g", "b", queues(0, broker="c"), 0) == queues(0, broker="c")
 
 
+def test_decisions_are_recorded_in_the_order_of_the_queues_whatever_order_a_set_has() -> None:
+    office = Office()
+    office.locks.lock("g", "a", queues(*range(20)), 0)
+    office.locks.unlock("g", "a", queues(*range(20)), 1)
+    assert [event.queue for event in office.events[1:]] == [*range(20), *range(20)]
+
+
 ASKS = st.lists(
     st.tuples(
         st.booleans(),

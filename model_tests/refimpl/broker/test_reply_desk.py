@@ -1,10 +1,17 @@
 """Replies find the client that asked, and are stored whatever became of that."""
 
+from dataclasses import replace
+
 import pytest
 
 from model_tests.refimpl.broker.broker_world import SMALL_STORE, SYNC_STORE, BrokerWorld, Client
+from refimpl.broker.intake import Intake, Stored
 from refimpl.broker.reply_desk import ReplyDesk
 from refimpl.broker.settings import BrokerSettings
+from refimpl.store.message_store import Appended
+from refimpl.store.new_message import NewMessage
+from spec.broker.send import PutStatus
+from spec.override import override
 from spec.values.message_id import MessageId, encode_message_id
 from spec.values.name import AUTO_CREATE_TOPIC
 from spec.values.property import encode_properties
@@ -210,3 +217,43 @@ def test_too_many_replies_in_hand_are_refused_as_busy() -> None:
     assert (second.code, second.remark) == (2, "[OVERLOAD] too many replies and sends wait, try again later")
     confirm(asker)
     assert sender.caller.await_reply(first).code == 0
+    asker.caller.pushes.clear()
+    third = reply(sender)
+    world.run_for(100)
+    confirm(asker)
+    assert sender.caller.await_reply(third).code == 0
+
+
+class CatchingIntake(Intake):
+    """Keeps what is put, and stores nothing."""
+
+    def __init__(self) -> None:
+        self.caught: list[NewMessage] = []
+
+    @property
+    @override
+    def waiting_count(self) -> int:
+        return 0
+
+    @override
+    def put(self, message: NewMessage, now_ms: int, then: Stored) -> None:
+        self.caught.append(message)
+        then(PutStatus.SERVICE_NOT_AVAILABLE, Appended(PutStatus.SERVICE_NOT_AVAILABLE), now_ms)
+
+
+@pytest.mark.clause("broker.reply.success-means-pushed")
+def test_a_reply_that_cannot_be_stored_is_a_success_without_a_message_if_the_asker_has_it() -> None:
+    world = BrokerWorld()
+    broker, intake = world.broker, CatchingIntake()
+    parts = replace(broker.parts, intake=intake)
+    broker.serve(ReplyDesk(parts, broker.producers, broker.call).handlers())
+    asker, sender = ask(world), world.connect()
+    for text in (TEXT, TEXT.replace("true", "false")):
+        opaque = reply(sender, text)
+        world.run_for(100)
+        confirm(asker)
+        asker.caller.pushes.clear()
+        answer = sender.caller.await_reply(opaque)
+        nowhere = {"msgId": "0", "queueId": "0", "queueOffset": "0"}
+        assert (answer.code, answer.extension_fields) == (0, {**nowhere, **MARKS})
+    assert [message.waits for message in intake.caught] == [True, False]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from model_tests.dialogue import RefusedError
 from model_tests.refimpl.broker.admin_world import GROUP, Administrator, AdminWorld, Member, dialect, queue
 from refimpl.remoting.calls import derive_request
 from refimpl.remoting.request import Reply
@@ -67,7 +68,8 @@ def test_a_reset_moves_the_group_tells_its_members_and_stays() -> None:
         told = member.take(PUSHED)
         assert (told.extension_fields, told.body) == (fields, dialect(table(1, 0)))
     assert scene.offsets() == [1, 0]
-    members[0].commit(GROUP, "T", 0, 5)
+    with pytest.raises(RefusedError, match="before a reset"):
+        members[0].commit(GROUP, "T", 0, 5)
     assert scene.offsets() == [1, 0]
     assert members[0].consumer_offset(GROUP, "T", 0) == 1
     members[0].commit(GROUP, "T", 0, 2)

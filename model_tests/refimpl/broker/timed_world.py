@@ -1,25 +1,16 @@
 """A broker whose delays and transactions are looked at, and the words in which that is said."""
 
-from collections.abc import Sequence
-from random import Random
-
 from model_tests.refimpl.broker.broker_world import BrokerWorld, Client
-from refimpl.broker.broker import Broker
-from refimpl.broker.schedule_service import ScheduleService
-from refimpl.broker.send_desk import SendDesk
-from refimpl.broker.transactions import Transactions
-from refimpl.ports import DiskError
 from spec.history.event import Event
 from spec.history.kind import Kind
 from spec.layout.record import decode_record
-from spec.layout.record_head import RecordHead
 from spec.layout.stored_message import StoredMessage
-from spec.override import override
 from spec.values.message import Message
+from spec.values.units import Milliseconds, QueueId
 from spec.wire.body.heartbeat import HeartbeatData, ProducerData
 from spec.wire.code import RequestCode
 from spec.wire.frame import Frame
-from spec.wire.header.send import SendMessageResponseHeader
+from spec.wire.header.send import SendMessageHeader, SendMessageResponseHeader
 from spec.wire.header.transaction import CheckTransactionStateHeader, EndTransactionHeader
 
 COMMIT, ROLLBACK, UNKNOWN = 8, 12, 0
@@ -27,48 +18,8 @@ GROUP = "interop-producer"
 PERIOD_MS = 60_000
 
 
-class TimedBroker(Broker):
-    """A broker with the rooms that wait for the time."""
-
-    @override
-    def _furnish(self, entropy: Random, now_ms: int) -> None:
-        super()._furnish(entropy, now_ms)
-        self.schedule = ScheduleService(self.parts, self.agenda)
-        self.transactions = Transactions(self.parts, self.agenda, self.producers, self.push)
-        self.serve(SendDesk(self.parts, self.transactions.prepare).handlers())
-        self.serve(self.transactions.handlers())
-        holds = self._pulls.holds
-        before = holds.on_arrivals
-
-        def on_arrivals(arrived: Sequence[RecordHead], now_ms: int) -> None:
-            before(arrived, now_ms)
-            self.schedule.on_arrivals(arrived, now_ms)
-            self.transactions.on_arrivals(arrived, now_ms)
-
-        holds.on_arrivals = on_arrivals  # type: ignore[method-assign] # until the broker has these rooms
-
-    @override
-    def start(self, now_ms: int) -> None:
-        super().start(now_ms)
-        self.schedule.start(now_ms)
-        self.transactions.start(now_ms)
-
-    @override
-    def shut(self, now_ms: int) -> DiskError | None:
-        self.store.flush(now_ms, is_forced=True)
-        self.transactions.persist(now_ms)
-        self.schedule.persist(now_ms)
-        return super().shut(now_ms)
-
-
 class TimedWorld(BrokerWorld):
-    """A world whose broker delays messages and ends transactions."""
-
-    @override
-    def _make(self, now_ms: int) -> Broker:
-        broker = TimedBroker(self.settings, self.disk, Random(7), now_ms, history=self._history)
-        broker.start(now_ms)
-        return broker
+    """A world in which time matters."""
 
     @property
     def now_ms(self) -> int:
@@ -118,16 +69,29 @@ class Producer:
 
     def decide(self, sent: SendMessageResponseHeader, kind: int, **changes: object) -> Frame:
         """The answer to a decision."""
-        position = int(sent.msg_id[16:], 16)
+        return self.client.ask(RequestCode.END_TRANSACTION, self._make(sent, kind, changes))
+
+    def begin(self, sent: SendMessageResponseHeader, kind: int) -> int:
+        """A decision is on its way; its opaque."""
+        return self.client.caller.request(RequestCode.END_TRANSACTION, self._make(sent, kind, {}))
+
+    def _make(
+        self, sent: SendMessageResponseHeader, kind: int, changes: dict[str, object]
+    ) -> EndTransactionHeader:
         fields = {
             "producer_group": self.group,
             "tran_state_table_offset": sent.queue_offset,
-            "commit_log_offset": position,
+            "commit_log_offset": int(sent.msg_id[16:], 16),
             "commit_or_rollback": kind,
             "msg_id": sent.msg_id,
         }
-        header = EndTransactionHeader(**{**fields, **changes})  # type: ignore[arg-type] # each test knows its field
-        return self.client.ask(RequestCode.END_TRANSACTION, header)
+        return EndTransactionHeader(**{**fields, **changes})  # type: ignore[arg-type] # each test knows its field
+
+    def ask_to_store(self, body: bytes) -> Frame:
+        """The answer to an ordinary send."""
+        zero = Milliseconds(0)
+        header = SendMessageHeader(self.group, "Other", "TBW102", 4, QueueId(0), 0, zero, 0, "")
+        return self.client.ask(RequestCode.SEND_MESSAGE_V2, header, body)
 
     def questions(self) -> list[tuple[CheckTransactionStateHeader, StoredMessage]]:
         """The checks that came since the last look."""

@@ -72,6 +72,7 @@ def test_what_was_not_dispatched_yet_stays_out() -> None:
     store = open_small(new_disk())
     store.append(message(b"old"), NOW)
     store.remove_topic("T")
+    assert bounds(store) == (1, 1)
     store.append(message(b"new"), NOW)
     store.reput_all()
     assert read_bodies(store) == [(1, b"new")]

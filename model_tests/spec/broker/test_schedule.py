@@ -11,13 +11,16 @@ from spec.broker.schedule import (
     clamp_level,
     correct_cursor,
     derive_delay_ms,
+    derive_delivery,
     derive_due_ms,
+    derive_notice_topic,
     derive_saved_cursor,
     derive_schedule_queue,
     is_due,
     is_scheduled,
     parse_levels,
 )
+from spec.broker.send import PutStatus
 from spec.rejection import Rejection
 from spec.values.units import QueueOffset
 
@@ -139,3 +142,26 @@ def test_level_settles_every_message_below_its_cursor_in_order(outcomes: list[De
             assert delivery in (Delivery.STORED, Delivery.DIVERTED)
             settled.append(before)
     assert settled == list(range(cursor.offset))
+
+
+@pytest.mark.clause("broker.schedule.cursor-never-passes-undelivered", "broker.schedule.refused-is-diverted")
+def test_store_result_is_about_the_message_or_about_the_store() -> None:
+    assert {status.name: derive_delivery(status) for status in PutStatus} == {
+        "PUT_OK": Delivery.STORED,
+        "FLUSH_DISK_TIMEOUT": None,
+        "FLUSH_SLAVE_TIMEOUT": None,
+        "SLAVE_NOT_AVAILABLE": None,
+        "SERVICE_NOT_AVAILABLE": Delivery.UNAVAILABLE,
+        "CREATE_FILE_FAILED": Delivery.UNAVAILABLE,
+        "MESSAGE_ILLEGAL": Delivery.REFUSED,
+        "PROPERTIES_SIZE_EXCEEDED": Delivery.REFUSED,
+        "PAGE_CACHE_BUSY": Delivery.UNAVAILABLE,
+        "UNKNOWN_ERROR": Delivery.UNAVAILABLE,
+    }
+
+
+@pytest.mark.clause("broker.schedule.notice-is-found")
+def test_notice_stands_with_the_dead_letters_of_its_group_or_in_a_topic_of_its_own() -> None:
+    topics = ["%RETRY%g", "T", "%DLQ%g", ""]
+    own = "SCHEDULE_REFUSED_TOPIC"
+    assert [derive_notice_topic(topic) for topic in topics] == ["%DLQ%g", own, own, own]

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec.broker.transaction import (
+    CheckLimits,
     Decision,
     Half,
     HalfState,
@@ -13,12 +14,15 @@ from spec.broker.transaction import (
     advance_operation_cursor,
     check_decision,
     decide_check,
+    decode_operation,
     derive_half_properties,
     derive_immunity_ms,
     derive_resolution,
+    derive_undelayed,
     encode_operation,
     is_given_up,
 )
+from spec.rejection import Rejection
 from spec.values.system_flag import TransactionType, with_transaction_type
 from spec.wire.code import ResponseCode
 
@@ -183,3 +187,36 @@ def test_every_half_message_ends_decided_or_given_up_and_none_is_forgotten(
         assert ended | waiting == set(range(len(decided)))
         cursor = after
     assert ended == set(range(len(decided)))
+
+
+@pytest.mark.clause("broker.transaction.delay-is-ignored")
+def test_half_message_keeps_every_property_but_its_delay() -> None:
+    assert derive_undelayed({"DELAY": "3", "KEYS": "k", "TAGS": "t"}) == {"KEYS": "k", "TAGS": "t"}
+
+
+@pytest.mark.clause("broker.transaction.operation-record")
+@pytest.mark.parametrize(
+    ("body", "offsets"), [(b"0", (0,)), (b"42", (42,)), (b"1,22,3", (1, 22, 3)), (b"9" * 18, (10**18 - 1,))]
+)
+def test_operation_record_names_one_half_message_or_several(body: bytes, offsets: tuple[int, ...]) -> None:
+    assert decode_operation(body) == offsets
+
+
+@pytest.mark.clause("broker.transaction.operation-record")
+@pytest.mark.parametrize("body", [b"", b",", b"1,", b"-1", b"+1", b" 1", b"x", b"9" * 19])
+def test_operation_record_that_names_no_offset_is_refused(body: bytes) -> None:
+    with pytest.raises(Rejection, match="is not the queue offset of a half message"):
+        decode_operation(body)
+
+
+@pytest.mark.clause("broker.transaction.limits", "broker.transaction.immunity")
+def test_limits_of_a_broker_take_the_place_of_those_of_apache() -> None:
+    limits = CheckLimits(immunity_ms=100, check_count=2, age_ms=1_000)
+    young, asked, open_half = HalfState(950, 900), HalfState(900, 900, 2), HalfState(900, 900, 1)
+    now = Round(1_000, 1_000)
+    assert [decide_check(half, now, limits) for half in (young, asked)] == [Step.STOP, Step.GIVE_UP]
+    assert decide_check(open_half, Round(1_001, 1_001), limits) is Step.CHECK
+    assert decide_check(open_half, Round(1_901, 1_901), limits) is Step.GIVE_UP
+    assert decide_check(open_half, Round(1_500, 1_500, 1_600), limits) is Step.READ_ON
+    assert decide_check(open_half, Round(1_500, 1_500, 1_601), limits) is Step.CHECK
+    assert derive_immunity_ms("x", 100) == 100
