@@ -239,7 +239,7 @@ FORMS: Final[Mapping[Kind, Form]] = {
     Kind.STALE: Form(
         "the broker refused a commit from before a reset: it does not hold `offset`",
         ("group", *_QUEUE, "offset", "client", "cause"),
-        causes=(CommitCause.PULL, CommitCause.UPDATE),
+        causes=tuple(CommitCause),
     ),
     Kind.RESET: Form(
         "an administrator moves the group to `offset`",

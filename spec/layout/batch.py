@@ -101,7 +101,7 @@ def encode_batch(entries: Iterable[BatchEntry]) -> bytes:
 
 
 def derive_shared_property_text(batch: Mapping[str, str], cluster: str) -> str:
-    """The property string that all messages of a batch share: that of the request, with the cluster's name."""
+    """The property string that all messages of a batch share: the request's, with the cluster's name."""
     return encode_properties({**batch, CLUSTER: cluster})
 
 
