@@ -162,7 +162,7 @@ class Broker(ServerCore):
         every(now_ms + TICK_MS, TICK_MS, lambda _: None)
         every(now_ms + sweep_ms, sweep_ms, self.pulls.holds.sweep)
         every(now_ms + settings.member_scan_ms, settings.member_scan_ms, self._clients.scan)
-        every(now_ms + settings.first_flush_ms, settings.offset_flush_ms, self._persist_offsets)
+        every(now_ms + settings.first_flush_ms, settings.offset_flush_ms, self._persist)
         every(now_ms + RETENTION_MS, RETENTION_MS, self._clean)
         every(now_ms + SAMPLE_MS, SAMPLE_MS, self.parts.statistics.sample)
         if self.accounts is not None and self._access is not None:
@@ -224,13 +224,14 @@ class Broker(ServerCore):
         else:
             self.agenda.at(now_ms, lambda _: None)
         self._guarded("tables", self.parts.topics.persist)
-        self._guarded("tables", self.parts.groups.persist)
+        self._guarded("tables", self.parts.groups.persist_urgent)
         self.registration.end_turn(now_ms)
 
     # What happens from time to time
 
-    def _persist_offsets(self, _now_ms: int) -> None:
+    def _persist(self, _now_ms: int) -> None:
         self._guarded("offsets", self.parts.offsets.persist)
+        self._guarded("tables", self.parts.groups.persist)
 
     def _clean(self, now_ms: int) -> None:
         def clean() -> None:

@@ -25,6 +25,7 @@ class GroupTable:
         self._note = note
         self._groups: dict[str, GroupConfig] = {}
         self._is_dirty = False
+        self._is_urgent = False
         self.version = DataVersion()
 
     def load(self, now_ms: int) -> None:
@@ -54,19 +55,22 @@ class GroupTable:
             return known
         created = derive_created_group(name, is_auto_create_enabled=self._settings.is_group_auto_created)
         if created is not None:
-            self.put(created, now_ms)
+            self._groups[name] = created
+            self._touch(now_ms)
         return created
 
     def put(self, group: GroupConfig, now_ms: int) -> None:
         """The group is as given."""
         self._groups[group.name] = group
         self._touch(now_ms)
+        self._is_urgent = True
 
     def remove(self, name: str, now_ms: int) -> bool:
         """Whether there was such a group; there is none now."""
         if self._groups.pop(name, None) is None:
             return False
         self._touch(now_ms)
+        self._is_urgent = True
         return True
 
     def _touch(self, now_ms: int) -> None:
@@ -81,8 +85,13 @@ class GroupTable:
         """The table as it travels and as it is saved."""
         return GroupConfigTable(self.all(), self.version)
 
+    def persist_urgent(self) -> None:
+        """What somebody decided is on disk; a group that its first use made can wait, or be made again."""
+        if self._is_urgent:
+            self.persist()
+
     def persist(self) -> None:
         """What changed is on disk."""
         if self._is_dirty:
             self._config.save(SUBSCRIPTION_GROUPS, self.table())
-            self._is_dirty = False
+            self._is_dirty = self._is_urgent = False

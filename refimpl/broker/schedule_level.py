@@ -65,11 +65,10 @@ class ScheduleLevel:
         self._history = ScheduleHistory(level, parts.recorder, parts.note)
         self.passage: Passage[Delivery] = Passage(parts.store.log, QueueOffset(0), _advance)
         self._refusals = 0
-        """How often the store refused the message at the cursor."""
+        """How often the store refused the message that comes next, since the last one was dealt with."""
         self._late: list[tuple[_Flight, Due, Appended]] = []
         """Deliveries that stand in the log, but whose flush did not end in time."""
         self._planned_ms = NEVER
-        self._is_running = False
 
     @property
     def queue(self) -> ConsumeQueue:
@@ -107,14 +106,13 @@ class ScheduleLevel:
         if now_ms < self._planned_ms:
             # An earlier look took the place of this one.
             return
-        self._is_running = True
+        # While the level is at work, nothing that it does plans another look.
         pause_ms: int | None = int(ERROR_PAUSE_MS)
         try:
             pause_ms = self._deliver_due(now_ms)
         except Exception as error:  # noqa: BLE001 - a level goes on, whatever happened to one message
             what = f"{type(error).__name__}: {error}; next try in {ERROR_PAUSE_MS // 1000} s"
             self._history.note(Severity.ERROR, f"offset {self.passage.next_offset}: {what}")
-        self._is_running = False
         self._planned_ms = NEVER
         self._history.record_cursor("moved", self.passage.cursor, now_ms)
         if pause_ms is not None:
@@ -223,8 +221,7 @@ class ScheduleLevel:
         """The message is dealt with; if that was in a turn of its own, the level goes on."""
         self._refusals = 0
         self.passage.land(flight, end)
-        if not self._is_running:
-            self.plan(now_ms)
+        self.plan(now_ms)
 
     def _land_late(self, now_ms: int) -> None:
         """Deliveries whose flush was late and has ended now count, and are not made again."""
@@ -242,10 +239,7 @@ class ScheduleLevel:
         Clause: broker.schedule.refused-is-diverted
         """
         self._history.record_delivery(self.passage.next_offset, due, now_ms, Outcome.FAIL)
-        if self.passage.count:
-            # Only at the cursor does a refusal count.
-            return
-        cursor, step = advance_cursor(Cursor(self.passage.cursor, self._refusals), delivery)
+        cursor, step = advance_cursor(Cursor(self.passage.next_offset, self._refusals), delivery)
         self._refusals = cursor.refusals
         if step is Next.DIVERT:
             self._divert(due, reason, now_ms)
