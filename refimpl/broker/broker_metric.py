@@ -33,6 +33,8 @@ def _list_gauges(broker: Broker) -> tuple[tuple[str, str, int], ...]:
         ("topics", "Topics.", len(parts.topics.all())),
         ("groups", "Consumer groups that are configured.", len(parts.groups.all())),
         ("groups_online", "Consumer groups that have members.", len(parts.consumers.groups())),
+        ("queues", "Consume queues.", sum(1 for _ in store.queues)),
+        ("pulls_held", "Pulls that wait for messages.", broker.pulls.holds.count),
         ("sends_waiting", "Sends that wait for their flush.", parts.intake.waiting_count),
         ("calls_open", "Requests of the broker that wait for their answer.", broker.calls.open_count),
     )

@@ -49,11 +49,13 @@ class ClientDesk:
 
         Clause: broker.member.change-is-told-to-all
         """
+        size, limit = len(request.frame.body), self._parts.settings.heartbeat_byte_limit
+        if size > limit:
+            return self._refuse(request, f"a heartbeat has {size} bytes, {limit} are the limit")
         heartbeat = read_heartbeat(request.frame.body)
         excess = self._find_excess(heartbeat, request.connection)
         if excess is not None:
-            self._parts.note(Severity.WARNING, f"heartbeat from {request.peer} is refused: {excess}")
-            return refuse(ResponseCode.SYSTEM_ERROR, excess)
+            return self._refuse(request, excess)
         data = heartbeat.data
         client = ClientInfo(
             request.connection,
@@ -74,6 +76,10 @@ class ClientDesk:
             text = f"{client.client_id[:80]!r} at {request.peer}: {count} subscriptions are left out: {told}"
             self._parts.note(Severity.WARNING, text)
         return OK
+
+    def _refuse(self, request: Request, excess: str) -> Reply:
+        self._parts.note(Severity.WARNING, f"heartbeat from {request.peer} is refused: {excess}")
+        return refuse(ResponseCode.SYSTEM_ERROR, excess)
 
     def _find_excess(self, heartbeat: Heartbeat, connection: int) -> str | None:
         """Why the heartbeat is more than a broker takes; None if it is not."""

@@ -64,8 +64,8 @@ class ScheduleLevel:
         self._delay_ms = parts.settings.store.delays_ms[level - 1]
         self._history = ScheduleHistory(level, parts.recorder, parts.note)
         self.passage: Passage[Delivery] = Passage(parts.store.log, QueueOffset(0), _advance)
-        self._refusals = 0
-        """How often the store refused the message that comes next, since the last one was dealt with."""
+        self._refused = Cursor(QueueOffset(-1))
+        """The message that the store refused last, and how often."""
         self._late: list[tuple[_Flight, Due, Appended]] = []
         """Deliveries that stand in the log, but whose flush did not end in time."""
         self._planned_ms = NEVER
@@ -219,7 +219,6 @@ class ScheduleLevel:
 
     def _land(self, flight: _Flight, end: int, now_ms: int) -> None:
         """The message is dealt with; if that was in a turn of its own, the level goes on."""
-        self._refusals = 0
         self.passage.land(flight, end)
         self.plan(now_ms)
 
@@ -239,8 +238,9 @@ class ScheduleLevel:
         Clause: broker.schedule.refused-is-diverted
         """
         self._history.record_delivery(self.passage.next_offset, due, now_ms, Outcome.FAIL)
-        cursor, step = advance_cursor(Cursor(self.passage.next_offset, self._refusals), delivery)
-        self._refusals = cursor.refusals
+        if self._refused.offset != self.passage.next_offset:
+            self._refused = Cursor(self.passage.next_offset)
+        self._refused, step = advance_cursor(self._refused, delivery)
         if step is Next.DIVERT:
             self._divert(due, reason, now_ms)
 

@@ -5,7 +5,7 @@ and put into the store. The answer leaves when the store says what became of the
 be in a later turn, and a broker with too many such answers in hand says that it is busy.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from refimpl.broker.intake import is_stored
@@ -29,10 +29,10 @@ from spec.layout.batch import decode_batch, derive_shared_property_text, join_pr
 from spec.rejection import Rejection
 from spec.values import property as known
 from spec.values.java_literal import decode_boolean
-from spec.values.message_id import BATCH_SEPARATOR, MessageId, encode_message_id
+from spec.values.message_id import encode_message_ids
 from spec.values.name import RETRY_PREFIX, SCHEDULE_TOPIC, is_retry_topic, is_topic_legal
 from spec.values.property import decode_properties, encode_properties
-from spec.values.units import CommitLogPosition, QueueId
+from spec.values.units import QueueId
 from spec.wire.code import RequestCode, ResponseCode
 from spec.wire.header.codec import HeaderCodec
 from spec.wire.header.send import (
@@ -231,13 +231,11 @@ class SendDesk:
         records, header = appended.records, send.header
         self._parts.statistics.put(header.topic, len(records), appended.size)
         told = SendMessageResponseHeader(
-            self._identify(tuple(record.position for record in records)), send.queue_id, appended.queue_offset
+            encode_message_ids(self._parts.settings.host, [record.position for record in records]),
+            send.queue_id,
+            appended.queue_offset,
         )
         self._parts.answer(send.request, Reply(code, None, {**told.encode(), **self._marks}))
-
-    def _identify(self, positions: Sequence[CommitLogPosition]) -> str:
-        host = self._parts.settings.host
-        return BATCH_SEPARATOR.join([encode_message_id(MessageId(host, position)) for position in positions])
 
     def _refuse(self, code: ResponseCode, remark: str) -> Reply:
         return Reply(code, remark, dict(self._marks))

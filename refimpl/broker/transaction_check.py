@@ -82,6 +82,8 @@ class TransactionCheck:
         """Whether the round has looked at the operation records."""
         self._must_read = CommitLogPosition(0)
         """The end of the log when the round began."""
+        self._end = QueueOffset(0)
+        """The end of the half topic when the round began: a copy made now has a round of its own."""
         self._is_walking = False
         self._is_saving = False
 
@@ -105,7 +107,7 @@ class TransactionCheck:
         self._parts.topics.ensure(derive_group_topic(HALF_TOPIC), now_ms)
         self._load()
         self._history.record_round(now_ms)
-        self._must_read = self._parts.store.log.end
+        self._must_read, self._end = self._parts.store.log.end, self._halves.end
         self._round, self._is_read = Round(now_ms, now_ms), False
         self._go_on(now_ms)
 
@@ -161,7 +163,7 @@ class TransactionCheck:
     def _step(self, now_ms: int) -> _Walk:
         """The next half message is dealt with, or more is read."""
         queue, offset = self._halves.queue, self._passage.next_offset
-        unit = queue.read_unit(offset) if offset < queue.max_offset else None
+        unit = queue.read_unit(offset) if offset < self._end else None
         if unit is None or self._round is None:
             return _Walk.END
         if not self._is_read:

@@ -32,6 +32,9 @@ STORE_PLACES: Final = {
 STORE: Final = "~/store"
 """Apache's `storePathRootDir`."""
 
+SIMILAR: Final = 0.75
+"""How alike a known key must be to be what was probably meant; a decision."""
+
 _LOGGER: Final = logging.getLogger(f"{ROOT}.settings")
 
 
@@ -93,7 +96,7 @@ def _tell_unused(key: str, where: str) -> None:
         tell(_LOGGER, logging.INFO, "key without effect here", key=key, where=where)
         return
     known = [*KEYS, *STORE_PLACES, *WITHOUT_EFFECT]
-    close = difflib.get_close_matches(key, known, 1)
+    close = difflib.get_close_matches(key, known, 1, SIMILAR)
     fields = {"did_you_mean": close[0]} if close else {}
     tell(_LOGGER, logging.WARNING, "unknown key", key=key, where=where, **fields)
 

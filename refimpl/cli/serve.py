@@ -27,6 +27,7 @@ from refimpl.cli.serve_option import (
     shared_options,
     start_logging,
 )
+from refimpl.cli.setting_text import read_ip
 from refimpl.nameserver.settings import NameServerSettings
 from refimpl.real.tls import TlsMode, TlsSettings
 from spec.wire.connection import BROKER_PORT, NAME_SERVER_PORT
@@ -41,8 +42,20 @@ FAST_PORT: Final = click.option(
     show_default=True,
     help="Serve all but pulls on the broker's port - 2, too. auto: if it is free and the port is not 0.",
 )
+
+
+def _read_address(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    try:
+        return None if value is None else read_ip(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r}, expected {error}.") from error
+
+
 ADVERTISE: Final = click.option(
-    "--advertise", metavar="IP", help="Address that clients are told, if it is not the one listened on."
+    "--advertise",
+    metavar="IP",
+    callback=_read_address,
+    help="Address that clients are told, if it is not the one listened on.",
 )
 CONFIG: Final = click.option(
     "-c",

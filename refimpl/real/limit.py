@@ -30,6 +30,10 @@ class Limits:
     """Handled in one turn of one connection; the rest waits until others had their turn."""
     frames_per_turn: int = 512
     """Handled in one turn altogether, before answers go out."""
+    connection_ms: int = 10
+    """How long one connection's frames are handled in one turn; one frame always is."""
+    turn_ms: int = 50
+    """How long frames are handled in one turn altogether; then answers go out, and the others are next."""
     read_bytes: int = 1 * _MIB
     """Read from one connection in one turn."""
     held_bytes: int = 256 * _MIB

@@ -9,17 +9,19 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Final, TypeAlias
+from time import monotonic
+from typing import Final
 
-from refimpl.agenda import NEVER
-from refimpl.effect import Close, Connect, Effect, Finish, Note, Send, Severity, Task
-from refimpl.ports import DiskError, DiskReason
+from refimpl.effect import Close, Connect, Effect, Finish, Note, Send, Severity
+from refimpl.real.alarm import Alarm
 from refimpl.real.connection import Connection, derive_refusal
 from refimpl.real.event_log import ROOT, tell
 from refimpl.real.peer import read_peer, split_address
 from refimpl.real.process import Process
+from refimpl.real.task_desk import TaskDesk
 from refimpl.real.tls import PLAIN, Tls
 from refimpl.real.traffic import Traffic
+from refimpl.real.turn_order import TurnOrder
 from refimpl.remoting.server import ServerCore
 from spec.rejection import Rejection
 from spec.wire.code import ResponseCode
@@ -32,8 +34,6 @@ _LEVELS: Final = {
     Severity.WARNING: logging.WARNING,
     Severity.ERROR: logging.ERROR,
 }
-
-_Finished: TypeAlias = tuple[Task, DiskError | None]
 
 
 class Node:
@@ -57,21 +57,18 @@ class Node:
         self.connections: dict[int, Connection] = {}
         self._logger = logging.getLogger(f"{ROOT}.{name}")
         self._before_effects = before_effects
-        self._ready: dict[Connection, None] = {}
-        """Those with something to take, in the order in which it came."""
+        self._order = TurnOrder()
         self._written: dict[Connection, None] = {}
-        self._finished: list[_Finished] = []
         self._is_turn_due = False
-        self._armed_ms = NEVER
-        self._timer: asyncio.TimerHandle | None = None
-        self._tasks: set[asyncio.Future[None]] = set()
+        self._alarm = Alarm(process.loop, self.ask_turn)
+        self._tasks = TaskDesk(process, self._logger, self.ask_turn)
         self._dials: set[asyncio.Task[None]] = set()
 
     # Turns
 
     def make_ready(self, connection: Connection) -> None:
         """The connection takes part in the next turn."""
-        self._ready[connection] = None
+        self._order.add(connection)
         self.ask_turn()
 
     def ask_turn(self) -> None:
@@ -90,13 +87,12 @@ class Node:
         if self._before_effects is not None:
             self._before_effects()
         self.carry_out()
-        self._arm(now_ms)
+        self._alarm.set(self.core.deadline_ms, now_ms)
         if self.process.is_over:
             self.process.relieve()
 
     def _feed_core(self, now_ms: int) -> None:
-        finished, self._finished = self._finished, []
-        for task, error in finished:
+        for task, error in self._tasks.take():
             self.core.on_finished(task, error, now_ms)
         if self.core.deadline_ms <= now_ms:
             self.core.on_time(now_ms)
@@ -110,25 +106,30 @@ class Node:
             self._logger.exception("a turn failed")
 
     def _take_frames(self, now_ms: int) -> None:
-        ready, self._ready = self._ready, {}
-        left = self.limits.frames_per_turn
-        for connection in ready:
+        """Those that were ready had their turn, or are the first of the next one."""
+        left, until = self.limits.frames_per_turn, monotonic() + self.limits.turn_ms / 1000
+        for connection in self._order.take():
             if connection.number not in self.connections:
                 continue
-            limit = min(left, self.limits.frames_per_connection)
-            taken = 0 if connection.is_closing else self._take_from(connection, limit, now_ms)
+            if left <= 0 or monotonic() >= until:
+                self.make_ready(connection)
+                continue
+            taken, has_more = self._take_from(
+                connection, min(left, self.limits.frames_per_connection), now_ms
+            )
             left -= taken
-            self._end_turn_of(connection, has_more=taken == limit)
+            if self._end_turn_of(connection, has_more=has_more):
+                self._order.add_again(connection)
+                self.ask_turn()
 
-    def _end_turn_of(self, connection: Connection, *, has_more: bool) -> None:
+    def _end_turn_of(self, connection: Connection, *, has_more: bool) -> bool:
+        """Whether it goes on in the next turn; one that waits is made ready by what it waits for."""
         connection.end_turn(has_more=has_more)
         if connection.is_closing or connection.is_waiting:
-            # One that waits is made ready by what it waits for.
-            return
-        if has_more:
-            self.make_ready(connection)
-        elif connection.is_ended:
+            return False
+        if connection.is_ended and not has_more:
             self._end(connection)
+        return has_more
 
     def _end(self, connection: Connection) -> None:
         """The peer has sent all it had: whatever has an answer has it."""
@@ -140,18 +141,21 @@ class Node:
         connection.close("the peer closed")
         self._written[connection] = None
 
-    def _take_from(self, connection: Connection, limit: int, now_ms: int) -> int:
-        """How many frames were handled."""
+    def _take_from(self, connection: Connection, limit: int, now_ms: int) -> tuple[int, bool]:
+        """How many frames were handled, and whether there may be more."""
+        until = monotonic() + self.limits.connection_ms / 1000
         for taken in range(limit):
             try:
-                frame = connection.take()
+                frame = None if connection.is_closing else connection.take()
             except Rejection as rejection:
                 self.refuse(connection, rejection.clause, derive_refusal(rejection))
-                return taken
+                return taken, False
             if frame is None:
-                return taken
+                return taken, False
             self._handle(connection, frame, now_ms)
-        return limit
+            if monotonic() >= until:
+                return taken + 1, True
+        return limit, True
 
     def _handle(self, connection: Connection, frame: Frame, now_ms: int) -> None:
         self.traffic.frames_in += 1
@@ -187,7 +191,7 @@ class Node:
                 self._dials.add(dial)
                 dial.add_done_callback(self._dials.discard)
             case Finish(task):
-                self._begin(task)
+                self._tasks.begin(task)
             case Note(severity, text):
                 tell(self._logger, _LEVELS[severity], text)
 
@@ -225,38 +229,6 @@ class Node:
             connection.is_shut = True
             self._written[connection] = None
             self.ask_turn()
-
-    def _begin(self, task: Task) -> None:
-        future = self.process.loop.run_in_executor(self.process.threads, task.finish)
-        self._tasks.add(future)
-        future.add_done_callback(partial(self._end_task, task))
-
-    def _end_task(self, task: Task, future: "asyncio.Future[None]") -> None:
-        self._tasks.discard(future)
-        error = None if future.cancelled() else future.exception()
-        if error is not None and not isinstance(error, DiskError):
-            self._logger.error("a task failed", exc_info=error)
-            error = DiskError(DiskReason.BROKEN, type(task).__name__, str(error))
-        self._finished.append((task, error))
-        self.ask_turn()
-
-    # The timer
-
-    def _arm(self, now_ms: int) -> None:
-        """The loop wakes the core when it wants to be woken; a timer that is too early costs one turn."""
-        deadline_ms = self.core.deadline_ms
-        if deadline_ms >= self._armed_ms:
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._armed_ms = deadline_ms
-        loop = self.process.loop
-        self._timer = loop.call_at(loop.time() + max(deadline_ms - now_ms, 0) / 1000, self._wake)
-
-    def _wake(self) -> None:
-        self._timer = None
-        self._armed_ms = NEVER
-        self.ask_turn()
 
     # Connections
 
@@ -302,7 +274,7 @@ class Node:
 
     def drop(self, connection: Connection, error: Exception | None) -> None:
         """The connection is gone, and the core knows."""
-        self._ready.pop(connection, None)
+        self._order.forget(connection)
         self._written.pop(connection, None)
         self.process.leave(connection)
         self.connections.pop(connection.number, None)
@@ -351,7 +323,7 @@ class Node:
     @property
     def is_quiet(self) -> bool:
         """Whether nothing is under way that would end by itself."""
-        return not (self._is_turn_due or self._tasks or self._finished or self._ready)
+        return self._tasks.is_empty and self._order.is_empty and not self._is_turn_due
 
     def close_all(self, reason: str) -> None:
         """Every connection is closed behind what was sent."""
@@ -362,7 +334,6 @@ class Node:
 
     def end(self) -> None:
         """There is no timer, and no connection that a peer kept open."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._alarm.stop()
         for connection in tuple(self.connections.values()):
             connection.abort()

@@ -106,6 +106,7 @@ class Prepared(NamedTuple):
         """
         new = self.new
         before_hosts = (
+            self.size,
             _MAGIC,
             derive_checksum(new.body),
             new.queue_id,

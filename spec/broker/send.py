@@ -12,9 +12,8 @@ What is allowed: the write permission of a topic is not looked at here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from spec.values.name import SCHEDULE_TOPIC, dead_letter_topic_of, is_topic_legal
 from spec.values.property import CLUSTER, DELAY, WAIT
@@ -23,8 +22,7 @@ from spec.wire.code import ResponseCode
 from spec.wire.version import is_retry_limit_honoured
 
 
-@dataclass(frozen=True, slots=True)
-class SendTarget:
+class SendTarget(NamedTuple):
     """What the broker knows of the place that a send names; the defaults pass every check."""
 
     is_broker_writable: bool = True
@@ -123,8 +121,7 @@ def is_exhausted(reconsume_times: int, retry_limit: int) -> bool:
     return reconsume_times >= retry_limit
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """Where a send really goes."""
 
     topic: str

@@ -17,16 +17,18 @@ _ABSENT_VALUES: dict[ColumnType, object] = {
     ColumnType.INTEGERS: (),
 }
 _ALWAYS = frozenset({"run", "sequence", "time_ms", "node", "kind"})
+_NAMES = tuple(COLUMNS)
+_LEFT_OUT = tuple(
+    object() if name in _ALWAYS else _ABSENT_VALUES[column_type] for name, column_type in COLUMNS.items()
+)
+"""The value with which each column is left out; no value equals a bare object."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def encode_event(event: Event) -> str:
     """One line without its line end; lone surrogates are the encoder's only refusal."""
-    row: dict[str, object] = {}
-    for (name, column_type), value in zip(COLUMNS.items(), event, strict=True):
-        if name in _ALWAYS or value != _ABSENT_VALUES[column_type]:
-            row[name] = value
-    return _encode(row)
+    columns = zip(_NAMES, event, _LEFT_OUT, strict=True)
+    return _encode({name: value for name, value, left_out in columns if value != left_out})
 
 
 def _is_integer(value: object) -> bool:

@@ -287,16 +287,14 @@ def encode_parts(
 ) -> bytes:
     """The record's bytes.
 
-    `before_hosts` are the fields from magic to born time, `behind_hosts` the two behind the store
+    `before_hosts` are the fields from size to born time, `behind_hosts` the two behind the store
     host, `texts` the body and the property string.
 
     Clauses: store.record.layout, store.record.size-formula
     """
     body, properties = texts
-    size = origin.derive_size(len(body), len(properties))
     try:
         head = origin.fixed.pack(
-            size,
             *before_hosts,
             origin.born_host,
             stored_at_ms,
@@ -319,7 +317,7 @@ def encode_record(record: StoredMessage) -> bytes:
     properties = encode_property_text(record.property_text)
     if record.system_flag & _HOST_BITS != origin.host_bits:
         raise Rejection("store.flag.host-bits", SYSTEM_FLAG_AT, "the host bits do not fit the hosts")
-    data = encode_parts(origin, record[1:9], record[10], record[12:14], (record.body, properties))
+    data = encode_parts(origin, record[:9], record[10], record[12:14], (record.body, properties))
     if len(data) != record.size:
         raise _reject("size-formula", 0, f"size {record.size} is stated, the parts have {len(data)} bytes")
     return data

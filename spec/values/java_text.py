@@ -54,12 +54,18 @@ def _units(text: str) -> Sequence[int]:
 def _hash(text: str, code: int = 0) -> int:
     """The hash, without its sign, of a text behind another one that has the hash `code`."""
     units = _units(text)
-    # Weighted sums run inside the interpreter; a loop over the units takes four times as long.
+    if 0 < len(units) <= REMEMBERED_LENGTH:
+        return _extend(code, units)
     for at in range(0, len(units), REMEMBERED_LENGTH):
-        part = units[at : at + REMEMBERED_LENGTH]
-        weights = _WEIGHTS[len(part)]
-        code = code * weights[0] * 31 + sum(map(mul, part, weights)) & 0xFFFFFFFF
+        code = _extend(code, units[at : at + REMEMBERED_LENGTH])
     return code
+
+
+def _extend(code: int, units: Sequence[int]) -> int:
+    weights = _WEIGHTS[len(units)]
+    # Weighted sums run inside the interpreter; a loop over the units takes four times as long.
+    code = code * weights[0] * 31 + sum(map(mul, units, weights)) & 0xFFFFFFFF
+    return code  # noqa: RET504 - `mul` returns anything, so the sum has to be given its type
 
 
 def _signed(code: int) -> int:

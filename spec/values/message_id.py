@@ -7,7 +7,7 @@ with IPv4 and 56 with IPv6, so a text alone does not say which of the two it is.
 """
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from spec.rejection import Rejection
@@ -83,6 +83,17 @@ def decode_message_id(text: str) -> MessageId:
     except Rejection as refusal:
         raise Rejection(refusal.clause, refusal.position * 2, refusal.reason) from None
     return MessageId(host, CommitLogPosition(position))
+
+
+def encode_message_ids(store_host: Host, positions: Sequence[CommitLogPosition]) -> str:
+    """The id of a batch that one broker stored: the ids of its messages joined by commas.
+
+    Clause: store.id.batch-ids-joined
+    """
+    if len(positions) == 1 or min(positions, default=-1) < 0 or max(positions) > INT64_HIGHEST:
+        return join_message_ids(MessageId(store_host, position) for position in positions)
+    host = encode_host(store_host)
+    return BATCH_SEPARATOR.join([(host + _POSITION.pack(position)).hex() for position in positions]).upper()
 
 
 def join_message_ids(identifiers: Iterable[MessageId]) -> str:

@@ -118,4 +118,4 @@ def split_keys(keys: str) -> tuple[str, ...]:
 
     Clause: store.index.keys-of-a-message
     """
-    return tuple(key for key in keys.split(" ") if key)
+    return tuple([key for key in keys.split(" ") if key]) if keys else ()

@@ -13,6 +13,7 @@ texts, so that a value is coerced to exactly the digits that were sent.
 """
 
 import json
+from collections.abc import Callable
 from typing import Final
 
 from spec.rejection import Rejection
@@ -30,7 +31,10 @@ from spec.wire.remoting_header import Header, Serialization, encode_text
 _INT32_TEXT_LIMIT: Final = 11
 """No 32-bit integer is longer in digits, sign included."""
 
-_encode_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+_quote: Final[Callable[[str], str]] = json.encoder.encode_basestring
+"""A text as JSON: what the encoder itself calls, and only what a header needs of it."""
+
+_TEXTS_ONLY: Final = frozenset({str})
 _LANGUAGE_TEXT: Final = tuple(f'"{language.name}"' for language in Language)
 
 
@@ -123,7 +127,7 @@ def _read_fields(text: str, fields: object) -> dict[str, str]:
     if not isinstance(fields, dict):
         raise _refusal(text, ("extFields",), "wire.json-header.extension-object", "an object or null")
     kinds = set(map(type, fields.values()))
-    if kinds <= {str}:
+    if kinds <= _TEXTS_ONLY:
         return fields
     # An integer's digits can be had back from its value; a fraction's, and the sign of -0, cannot.
     if float in kinds or (int in kinds and "-0" in text):
@@ -147,6 +151,10 @@ def _coerce(text: str, key: str, value: object) -> str:
     raise _refusal(text, ("extFields", key), clause, "a text, a number, a boolean or null")
 
 
+def _encode_members(fields: dict[str, str]) -> str:
+    return ",".join([f"{_quote(key)}:{_quote(value)}" for key, value in fields.items()])
+
+
 def encode_json_header(header: Header) -> bytes:
     """The header as Java writes it: keys in alphabetical order, no spaces, nulls left out.
 
@@ -157,9 +165,9 @@ def encode_json_header(header: Header) -> bytes:
         raise Rejection(
             "wire.json-header.integers", 0, "code, version, opaque and flag are integers of 32 bits"
         )
-    extension = "" if fields is None else f'"extFields":{_encode_json(fields)},'
+    extension = "" if fields is None else f'"extFields":{{{_encode_members(fields)}}},'
     name = "null" if language is None else _LANGUAGE_TEXT[language]
-    words = "" if remark is None else f'"remark":{_encode_json(remark)},'
+    words = "" if remark is None else f'"remark":{_quote(remark)},'
     text = (
         f'{{"code":{code:d},{extension}"flag":{flag:d},"language":{name},"opaque":{opaque:d},'
         f'{words}"serializeTypeCurrentRPC":"{Serialization.JSON.name}","version":{version:d}}}'

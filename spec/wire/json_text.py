@@ -65,9 +65,11 @@ def parse_json_object(data: bytes, *, replace_malformed: bool = False) -> tuple[
         _check_depth(text)
     if "\\" in text and (half := find_half_pair(text)) is not None:
         raise _refusal(text, half, "wire.header.text", f"{text[half : half + 6]} is half of a pair")
-    start = 0 if text.startswith("{") else len(text) - len(text.lstrip(_SPACE))
-    if not text.startswith("{", start):
-        raise _refusal(text, start, "wire.json-header.object", "expected a JSON object")
+    start = 0
+    if not text.startswith("{"):
+        start = len(text) - len(text.lstrip(_SPACE))
+        if not text.startswith("{", start):
+            raise _refusal(text, start, "wire.json-header.object", "expected a JSON object")
     try:
         value, end = _parse(text, start)
     except json.JSONDecodeError as error:

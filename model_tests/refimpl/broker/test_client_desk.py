@@ -202,6 +202,15 @@ def test_a_heartbeat_that_names_too_much_is_refused_whole() -> None:
     assert beat(client, "a", consumer("T", "U"), producers=("p",)).code == 0
 
 
+def test_a_heartbeat_that_is_too_long_is_not_read() -> None:
+    world = BrokerWorld(BrokerSettings(store=SMALL_STORE, heartbeat_byte_limit=20))
+    client = world.connect()
+    answer = client.ask(RequestCode.HEART_BEAT, None, b"[" * 21)
+    assert (answer.code, answer.remark) == (1, "a heartbeat has 21 bytes, 20 are the limit")
+    answer = client.ask(RequestCode.HEART_BEAT, None, b"[" * 20)
+    assert (answer.code, "limit" in str(answer.remark)) == (1, False)
+
+
 def test_a_connection_that_comes_with_ever_new_groups_is_refused_in_the_end() -> None:
     world = BrokerWorld(BrokerSettings(store=SMALL_STORE, subscription_limit=2))
     client = world.connect()

@@ -57,3 +57,13 @@ def test_what_is_no_given_up_half_message_is_not_put_back(message_id: str | None
     assert answer.code == ResponseCode.SYSTEM_ERROR
     assert (answer.remark or "").startswith(remark), answer.remark
     assert world.stored(HALF_TOPIC) == []
+
+
+def test_a_committed_message_is_no_half_message_any_more() -> None:
+    world = TimedWorld()
+    producer = Producer(world)
+    producer.decide(producer.prepare("k"), COMMIT)
+    (final,) = world.stored("T")
+    answer = producer.client.ask(CODE, ResumeCheckHeader(f"7F00000100002A9F{final.position:016X}"))
+    assert answer.code == ResponseCode.SYSTEM_ERROR
+    assert len(world.stored(HALF_TOPIC)) == 1

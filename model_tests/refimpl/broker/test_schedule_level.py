@@ -152,3 +152,47 @@ def test_a_cursor_outside_its_queue_is_moved_into_it_while_the_level_runs() -> N
     hand.drive(NOW + 5_000)
     assert hand.bodies() == [b"x", b"y"]
     assert any("the cursor is moved from 9 to 1" in note for note in hand.notes)
+
+
+@pytest.mark.clause("broker.schedule.saved-cursor", "broker.schedule.cursor-never-passes-undelivered")
+def test_a_cursor_is_safe_only_when_the_log_is_on_disk() -> None:
+    hand = Hand()
+    hand.drive(NOW + 1_000)
+    hand.put(1, b"x", NOW + 2_000)
+    hand.drive(NOW + 3_000)
+    schedule = hand.core.schedule
+    assert (schedule.progress[1], schedule.table().offset_table[1]) == ((1, 1), 0)
+    hand.core.store.flush(NOW + 3_000, is_forced=True)
+    assert schedule.table().offset_table[1] == 1
+
+
+@pytest.mark.clause("broker.schedule.cursor-never-passes-undelivered")
+def test_a_store_that_is_closed_to_writing_is_not_tried() -> None:
+    hand = Hand()
+    hand.drive(NOW + 1_000)
+    hand.put(1, b"x", NOW + 2_000)
+    hand.core.store.log.is_unsure = True
+    hand.core.on_time(NOW + 3_000)
+    hand.core.on_time(NOW + 3_100)
+    assert [event for event in hand.events if event.kind is Kind.DELIVER] == []
+    hand.core.store.log.is_unsure = False
+    hand.drive(NOW + 3_200)
+    assert hand.bodies() == [b"x"]
+
+
+def test_a_look_that_was_planned_twice_happens_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    hand = Hand()
+    hand.put(2, b"x", NOW)
+    hand.drive(NOW + 1_000)
+    level = hand.core.schedule._levels[2]
+    for step_ms in range(10):
+        level.plan(NOW + 2_000 + step_ms)
+        hand.drive(NOW + 2_000 + step_ms)
+    looks: list[int] = []
+
+    def look(now_ms: int) -> None:
+        looks.append(now_ms)
+
+    monkeypatch.setattr(level, "_deliver_due", look)
+    hand.drive(NOW + 5_000)
+    assert looks == [NOW + 5_000]

@@ -7,6 +7,7 @@ import pytest
 from model_tests.refimpl.broker.broker_world import SMALL_STORE, SYNC_STORE
 from model_tests.refimpl.broker.timed_world import (
     COMMIT,
+    GROUP,
     PERIOD_MS,
     ROLLBACK,
     TRANSACTION_KINDS,
@@ -14,11 +15,13 @@ from model_tests.refimpl.broker.timed_world import (
     TimedWorld,
     describe,
 )
+from refimpl.broker.half_ledger import Decided
 from refimpl.broker.half_view import HalfView, derive_view
 from refimpl.broker.intake import Stored
 from refimpl.broker.renewal import renew
 from refimpl.broker.settings import BrokerSettings
 from refimpl.broker.transaction_check import CHECK_GROUP
+from refimpl.simulated.world import START_MS
 from refimpl.store.message_store import Appended
 from spec.broker.send import PutStatus
 from spec.guarantees.verdict import Verdict
@@ -142,10 +145,16 @@ def test_after_the_last_check_the_half_message_is_given_up_visibly(is_sync: bool
     world = make_world(is_sync=is_sync)
     producer = Producer(world)
     producer.prepare("silent")
+    world.run_for(1_000)
+    asked = 0
     for _ in range(16):
         world.run_for(PERIOD_MS)
         producer.heartbeat()
-    assert len(producer.questions()) == 15
+        if producer.questions():
+            asked += 1
+            # The answer to the last question has as much time as all others.
+            assert world.bodies(CHECK_EXCEEDED_TOPIC) == []
+    assert asked == 15
     (given_up,) = world.stored(CHECK_EXCEEDED_TOPIC)
     assert given_up.body == b"body of silent"
     assert given_up.properties()["TRANSACTION_CHECK_TIMES"] == "15"
@@ -332,20 +341,132 @@ def test_an_append_that_the_store_does_not_take_ends_the_round(monkeypatch: pyte
     check_transactions(world)
 
 
+def test_a_place_that_a_refused_copy_did_not_get_may_be_that_of_a_new_half_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = make_world()
+    producer = Producer(world)
+    producer.prepare("a")
+
+    def refuse(messages: object, now_ms: int, then: Stored) -> None:
+        assert messages
+        then(PutStatus.PAGE_CACHE_BUSY, Appended(PutStatus.PAGE_CACHE_BUSY, "busy"), now_ms)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.broker.parts.intake, "put_batch", refuse)
+        world.run_for(PERIOD_MS + 1_000)
+    producer.prepare("b")
+    assert describe(world.kinds(Kind.HALF), "offset", "message") == [(Kind.HALF, 0, "a"), (Kind.HALF, 1, "b")]
+
+
 def test_a_copy_whose_flush_is_late_is_asked_about_when_it_ends() -> None:
-    world = make_world(is_sync=True)
+    world = make_world(is_sync=True, check_period_ms=7_000)
     producer = Producer(world)
     producer.prepare("k")
-    world.run_for(PERIOD_MS - 100)
+    world.run_for(6_900)
     world.disk.fail_syncs(10_000)
-    world.run_for(10_000)
+    world.run_for(16_000)
     assert producer.questions() == []
+    # A round that has not ended is the only one.
+    assert [event.time_ms for event in world.kinds(Kind.ROUND)] == [START_MS + 7_000]
     world.disk.fail_syncs(0)
-    world.run_for(10_000)
+    world.run_for(4_000)
     ((header, _),) = producer.questions()
     assert header.tran_state_table_offset == 1
     assert len(world.stored(HALF_TOPIC)) == 2
     check_transactions(world)
+
+
+@pytest.mark.clause("broker.transaction.checks-counted")
+def test_a_check_whose_producer_went_away_before_it_could_be_sent_does_not_count() -> None:
+    world = make_world(is_sync=True, check_limit=1)
+    producer = Producer(world)
+    producer.prepare("k")
+    world.run_for(START_MS + PERIOD_MS - world.now_ms)
+    # The copy is appended, with its count, and its flush is under way.
+    (client,) = world.broker.producers.clients(GROUP)
+    world.broker.producers.drop_connection(client.connection)
+    world.run_for(1_000)
+    assert world.stored(HALF_TOPIC)[-1].properties()["TRANSACTION_CHECK_TIMES"] == "1"
+    assert [event.outcome for event in world.kinds(Kind.CHECK)] == [Outcome.FAIL]
+    producer.heartbeat()
+    world.run_for(PERIOD_MS)
+    assert len(producer.questions()) == 1
+    assert world.stored(HALF_TOPIC)[-1].properties()["TRANSACTION_CHECK_TIMES"] == "1"
+    check_transactions(world)
+
+
+@pytest.mark.clause("broker.transaction.no-check-before-records")
+def test_a_round_waits_until_it_can_read_what_was_stored_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = make_world()
+    producer = Producer(world)
+    sent = producer.prepare("k")
+    world.run_for(PERIOD_MS - 100)
+    with monkeypatch.context() as patch:
+        patch.setattr(world.broker.store, "reput_all", list)
+        assert producer.decide(sent, COMMIT).code == 0
+        # What this life of the broker remembers would do; but it may forget.
+        world.broker.transaction_check._ledger.forget(world.stored(HALF_TOPIC)[0].position)
+        world.run_for(1_000)
+    world.run_for(1_000)
+    assert len(world.kinds(Kind.ROUND)) == 1
+    assert producer.questions() == []
+    assert world.judge()["TXN-1"].verdict is Verdict.HELD
+
+
+@pytest.mark.clause("broker.transaction.no-check-before-records")
+def test_a_copy_is_passed_when_the_half_message_was_decided_since_the_round_began(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = make_world()
+    producer = Producer(world)
+    producer.prepare("poison")
+    producer.prepare("b")
+    ledger = world.broker.transaction_check._ledger
+
+    def fail(half: StoredMessage, immunity_ms: int) -> HalfView:
+        view = derive_view(half, immunity_ms)
+        if view.properties["UNIQ_KEY"] == "poison":
+            if len(world.kinds(Kind.ROUND)) > 1:
+                ledger.decide(world.stored(HALF_TOPIC)[1].position, Decided(COMMIT, is_recorded=True))
+            raise ZeroDivisionError
+        return view
+
+    monkeypatch.setattr("refimpl.broker.transaction_check.derive_view", fail)
+    world.run_for(PERIOD_MS + 1_000)
+    assert [header.msg_id for header, _ in producer.questions()] == ["b"]
+    world.run_for(PERIOD_MS)
+    # Its first place is passed once more, and so is the copy.
+    assert producer.questions() == []
+
+
+@pytest.mark.clause("broker.transaction.operation-record")
+@pytest.mark.parametrize("kind", [COMMIT, ROLLBACK])
+def test_a_decision_that_the_history_missed_is_told_when_it_is_found(kind: int) -> None:
+    world = make_world(is_sync=True)
+    producer = Producer(world)
+    producer.decide(producer.prepare("k"), kind)
+    # The crash comes when the record is on disk and nobody has been told.
+    del world.events[next(n for n, event in enumerate(world.events) if event.kind is Kind.RESOLVE) :]
+    world.crash()
+    world.run_for(PERIOD_MS + 1_000)
+    status = "commit" if kind == COMMIT else "rollback"
+    assert describe(world.kinds(Kind.RESOLVE), "offset", "message", "status") == [
+        (Kind.RESOLVE, 0, "k", status)
+    ]
+    assert world.judge()["TXN-1"].verdict is Verdict.HELD
+
+
+@pytest.mark.clause("broker.transaction.cursor-passes-nothing-open")
+def test_the_cursors_are_committed_when_the_log_is_on_disk_and_soon_after_the_round() -> None:
+    world = make_world(check_period_ms=14_000)
+    producer = Producer(world)
+    producer.prepare("k")
+    world.run_for(14_000)
+    offsets = world.broker.parts.offsets
+    assert offsets.find(CHECK_GROUP, HALF_TOPIC, 0) == 0
+    world.run_for(2_000)
+    assert offsets.find(CHECK_GROUP, HALF_TOPIC, 0) == 1
 
 
 def restart_with_limit(world: TimedWorld, limit: int) -> Producer:

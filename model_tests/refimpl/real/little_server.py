@@ -44,6 +44,8 @@ SYNC: Final = RequestCode.LOCK_BATCH_MQ
 """Answered when a task has ended."""
 BREAK: Final = RequestCode.UNLOCK_BATCH_MQ
 """Makes the core fail outside of its handlers."""
+SLOW: Final = RequestCode.GET_MAX_OFFSET
+"""Answered after so many milliseconds as the body says, in which nothing else happens."""
 
 WAIT_SECONDS: Final = 5.0
 
@@ -81,6 +83,7 @@ class LittleCore(ServerCore):
                 PULL: lambda request: Reply(body=request.frame.body),
                 HOLD: lambda _: None,
                 GROW: lambda request: Reply(body=bytes(int(request.frame.body))),
+                SLOW: _on_slow,
                 BYE: self._on_bye,
                 SYNC: self._on_sync,
             }
@@ -121,6 +124,11 @@ class LittleCore(ServerCore):
 
     def _on_sync(self, request: Request) -> None:
         self.effects.append(Finish(SleepTask(request, self.task_error)))
+
+
+def _on_slow(request: Request) -> Reply:
+    time.sleep(int(request.frame.body) / 1000)
+    return Reply()
 
 
 class _Lines(logging.Handler):

@@ -16,6 +16,7 @@ from model_tests.refimpl.real.little_server import (
     ECHO,
     GROW,
     HOLD,
+    SLOW,
     LittleServer,
     run_server,
 )
@@ -249,6 +250,35 @@ def test_a_flood_of_requests_on_one_connection_does_not_delay_another() -> None:
         assert at < 20_000, "it was handled before the flood was over"
         steps = [after - before for before, after in pairwise(server.core.turns)]
         assert max(steps) <= 16 + 1
+
+
+def test_requests_that_take_long_do_not_add_up_before_another_has_its_turn() -> None:
+    with run_server() as server, ExitStack() as stack:
+        good = stack.enter_context(server.connect())
+        floods = [stack.enter_context(server.connect()) for _ in range(3)]
+        assert good.ask(ECHO) == b""
+        for flood in floods:
+            flood.send(b"".join(flood.frame(SLOW, b"20") for _ in range(15)))
+        server.wait(lambda: len(server.core.fed) > 1)
+        for _ in range(3):
+            before = len(server.core.fed)
+            assert good.ask(ECHO, b"meanwhile") == b"meanwhile"
+            # At most: the round under way, and one more in which it comes last.
+            assert len(server.core.fed) - before <= 2 * len(floods) + 1
+        server.wait(lambda: len(server.core.fed) == 1 + 3 + 45)
+
+
+def test_a_turn_that_is_full_begins_the_next_one_with_those_it_left_out() -> None:
+    with run_server(Limits(frames_per_connection=8, frames_per_turn=8)) as server, ExitStack() as stack:
+        floods = [stack.enter_context(server.connect()) for _ in range(4)]
+        server.call(lambda _: time.sleep(0.1))
+        for flood in floods:
+            flood.send(b"".join(flood.frame(ECHO) for _ in range(200)))
+        server.wait(lambda: len(server.core.fed) == 800)
+        seen = [number for number, _, _ in server.core.fed]
+        for number in set(seen):
+            places = [place for place, other in enumerate(seen) if other == number]
+            assert max(after - before for before, after in pairwise(places)) <= 4 * 8
 
 
 def test_unanswered_requests_of_one_connection_are_bounded() -> None:

@@ -68,6 +68,19 @@ class _FieldPlan(NamedTuple):
     encode: Callable[[object], str]
 
 
+class _Plan(NamedTuple):
+    """All fields of a record, and what reading the usual request needs of them: no loop over what is text."""
+
+    fields: tuple[_FieldPlan, ...]
+    names: tuple[str, ...]
+    required_count: int
+    """Fields without a default stand first."""
+    conversions: tuple[tuple[int, Callable[[str], object]], ...]
+    """Where a value is more than a text."""
+    fallbacks: tuple[tuple[int, object], ...]
+    """Where an absent value is not None."""
+
+
 def _encode_flag(value: object) -> str:
     return encode_boolean(value is True)
 
@@ -145,7 +158,7 @@ def _derive_field_plan(declared: Field[object], hint: object, spelling: Spelling
 class CustomHeader:
     """The record of an operation's own fields; by itself, that of one that has none."""
 
-    _plan: ClassVar[tuple[_FieldPlan, ...]] = ()
+    _plan: ClassVar[_Plan] = _Plan((), (), 0, (), ())
 
     @classmethod
     def decode(cls, fields: Mapping[str, str] | None, *, reading: Reading = Reading.STRICT) -> Self:
@@ -175,9 +188,20 @@ def wire_header(declared: type[_Header]) -> type[_Header]:
     return record
 
 
-def _derive_plan(header: type[CustomHeader], spelling: Spelling) -> tuple[_FieldPlan, ...]:
+def _derive_plan(header: type[CustomHeader], spelling: Spelling) -> _Plan:
     hints = get_type_hints(header, include_extras=True)
-    return tuple(_derive_field_plan(declared, hints[declared.name], spelling) for declared in fields(header))
+    plans = [_derive_field_plan(declared, hints[declared.name], spelling) for declared in fields(header)]
+    return _Plan(
+        fields=tuple(plans),
+        names=tuple(plan.wire_name for plan in plans),
+        required_count=sum(plan.is_required for plan in plans),
+        conversions=tuple((at, plan.decode) for at, plan in enumerate(plans) if plan.decode is not str),
+        fallbacks=tuple(
+            (at, plan.fallback)
+            for at, plan in enumerate(plans)
+            if not plan.is_required and plan.fallback is not None
+        ),
+    )
 
 
 class HeaderCodec(Generic[_Header_co]):
@@ -208,21 +232,38 @@ class HeaderCodec(Generic[_Header_co]):
 
 
 def _decode(
-    construct: Callable[..., _Header],
-    plan: tuple[_FieldPlan, ...],
-    fields: Mapping[str, str],
-    reading: Reading,
+    construct: Callable[..., _Header], plan: _Plan, fields: Mapping[str, str], reading: Reading
 ) -> _Header:
     """The record that the fields spell under the names of the plan.
 
     Clauses: wire.header-fields.required, wire.header-fields.apache-fills-in
     """
+    values: list[object] = list(map(fields.get, plan.names))
+    if not all(values[: plan.required_count]):
+        return _decode_one_by_one(construct, plan, fields, reading)
+    try:
+        for at, decode in plan.conversions:
+            text = values[at]
+            if isinstance(text, str):
+                values[at] = decode(text)
+    except Rejection:
+        return _decode_one_by_one(construct, plan, fields, reading)
+    for at, fallback in plan.fallbacks:
+        if values[at] is None:
+            values[at] = fallback
+    return construct(*values)
+
+
+def _decode_one_by_one(
+    construct: Callable[..., _Header], plan: _Plan, fields: Mapping[str, str], reading: Reading
+) -> _Header:
+    """What `_decode` says of fields of which one is missing, empty or wrong: the first such decides."""
     values: list[object] = []
-    for wire, decode, is_required, fallback, _, _ in plan:
+    for wire, decode, is_required, fallback, _, _ in plan.fields:
         text = fields.get(wire)
         if text is not None:
             try:
-                values.append(text if decode is str else decode(text))
+                values.append(decode(text))
             except Rejection as refusal:
                 if reading is Reading.STRICT:
                     raise Rejection(refusal.clause, 0, f"{wire}: {refusal.reason}") from None
@@ -234,9 +275,9 @@ def _decode(
     return construct(*values)
 
 
-def _encode(header: CustomHeader, plan: tuple[_FieldPlan, ...]) -> dict[str, str]:
+def _encode(header: CustomHeader, plan: _Plan) -> dict[str, str]:
     spelled: dict[str, str] = {}
-    for wire, _, _, _, attribute, encode in plan:
+    for wire, _, _, _, attribute, encode in plan.fields:
         value = getattr(header, attribute)
         if value is not None:
             spelled[wire] = encode(value)
