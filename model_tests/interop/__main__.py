@@ -43,15 +43,15 @@ class Tally:
 
 @click.command()
 @click.option("--apache-version", default=APACHE_VERSION, show_default=True, help="Which Apache is the peer.")
+@click.option("--target", default="reference", type=click.Choice(("reference", "apache")), show_default=True)
 @click.option("-k", "only", default="", metavar="EXPRESSION", help="Only the cases that pytest's -k chooses.")
-def main(apache_version: str, only: str) -> None:
+def main(apache_version: str, target: str, only: str) -> None:
     """Run the cases with the real peers."""
     tally = Tally()
     click.echo(f"interop: Apache RocketMQ {apache_version}, broker and name server")
     options = ["-o", "python_files=case_*.py", "-p", "no:cacheprovider", "-v", "--durations=8", "-k", only]
-    ended = pytest.main(
-        [*options, f"--apache-version={apache_version}", str(Path(__file__).parent)], plugins=[tally]
-    )
+    chosen = [f"--apache-version={apache_version}", f"--target={target}"]
+    ended = pytest.main([*options, *chosen, str(Path(__file__).parent)], plugins=[tally])
     for line in tally.lines():
         click.echo(line)
     sys.exit(int(ended))

@@ -1,5 +1,6 @@
 """What the cases share: the jars, a folder of their own, and stores that Apache filled."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shutil import rmtree
 from typing import NamedTuple
@@ -8,8 +9,9 @@ import pytest
 
 from model_tests.interop.artifact import APACHE_VERSION, INTEROP_OUT, InconclusiveError, Jars, resolve_apache
 from model_tests.interop.load import send_load
-from model_tests.interop.peer import SMALL_FILES, run_apache
+from model_tests.interop.peer import NOTHING_CHOSEN, SMALL_FILES, run_apache
 from model_tests.interop.served import Served, ask_broker
+from model_tests.interop.target import Target, run_target
 
 
 class FilledStore(NamedTuple):
@@ -20,8 +22,11 @@ class FilledStore(NamedTuple):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The version of Apache can be chosen."""
+    """The version of Apache, and what real clients talk to, can be chosen."""
     parser.addoption("--apache-version", default=APACHE_VERSION, help="which Apache broker is the peer")
+    parser.addoption(
+        "--target", default="reference", choices=("reference", "apache"), help="what clients use"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +37,23 @@ def jars(pytestconfig: pytest.Config) -> Jars:
         return resolve_apache(version)
     except InconclusiveError as reason:
         pytest.skip(f"inconclusive: {reason}")
+
+
+@pytest.fixture(scope="module")
+def target(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> Iterator[Target]:
+    """What the clients of a module talk to: one broker for all its cases, so each case has its own topics.
+
+    A module may choose settings of broker.conf as its `BROKER_SETTINGS`.
+    """
+    name: str = pytestconfig.getoption("--target")
+    module = str(request.module.__name__).rpartition(".")[2]
+    chosen = INTEROP_OUT / "targets" / module
+    rmtree(chosen, ignore_errors=True)
+    chosen.mkdir(parents=True)
+    apache: Jars | None = request.getfixturevalue("jars") if name == "apache" else None
+    settings: Mapping[str, str] = getattr(request.module, "BROKER_SETTINGS", NOTHING_CHOSEN)
+    with run_target(name, apache, chosen, settings) as running:
+        yield running
 
 
 @pytest.fixture

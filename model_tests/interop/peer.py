@@ -4,14 +4,16 @@ Files are small, so that a few messages fill several of them. Nothing is deleted
 listens on every address of the machine and has no setting for it; it is spoken to on loopback only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from model_tests.dialogue import RefusedError
 from model_tests.interop.artifact import Jars
 from model_tests.interop.child import Child, find_broker_port
-from model_tests.interop.wire_client import RefusedError, WireClient
+from model_tests.interop.wire_client import WireClient
 from spec.broker.schedule import DELAY_LEVELS
 from spec.layout.consume_queue import UNIT_SIZE
 from spec.layout.index_file import derive_file_size
@@ -57,10 +59,11 @@ class FileSizes(NamedTuple):
 
 
 SMALL_FILES: Final = FileSizes(1024 * 1024, 30, 100, 400)
+NOTHING_CHOSEN: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def derive_broker_config(port: int, store: Path, sizes: FileSizes) -> str:
-    """The text of broker.conf."""
+def derive_broker_config(port: int, store: Path, sizes: FileSizes, chosen: Mapping[str, str]) -> str:
+    """The text of broker.conf; what a case has chosen is added."""
     settings = {
         "brokerClusterName": CLUSTER,
         "brokerName": BROKER_NAME,
@@ -78,6 +81,7 @@ def derive_broker_config(port: int, store: Path, sizes: FileSizes) -> str:
         "diskMaxUsedSpaceRatio": 95,
         "waitTimeMillsInSendQueue": 10_000,
         "osPageCacheBusyTimeOutMills": 10_000,
+        **chosen,
     }
     return "".join(f"{name}={value}\n" for name, value in settings.items())
 
@@ -126,13 +130,19 @@ def _find_version(port: int, name_server_port: int) -> str | None:
 
 
 @contextmanager
-def run_apache(jars: Jars, store: Path, home: Path, sizes: FileSizes = SMALL_FILES) -> Iterator[ApacheBroker]:
+def run_apache(
+    jars: Jars,
+    store: Path,
+    home: Path,
+    sizes: FileSizes = SMALL_FILES,
+    chosen: Mapping[str, str] = NOTHING_CHOSEN,
+) -> Iterator[ApacheBroker]:
     """A broker runs on the store; it is killed at the end unless the case has ended it."""
     port = find_broker_port()
     name_server_port = port + 2
     home.mkdir(parents=True, exist_ok=True)
     (home / "namesrv.conf").write_text(f"listenPort={name_server_port}\n", "utf-8")
-    (home / "broker.conf").write_text(derive_broker_config(port, store, sizes), "utf-8")
+    (home / "broker.conf").write_text(derive_broker_config(port, store, sizes, chosen), "utf-8")
     name_server = _start(jars, NAME_SERVER_MAIN, home, "256m", ("-c", str(home / "namesrv.conf")))
     try:
         name_server.wait_ready(lambda: _is_name_server_ready(name_server_port))

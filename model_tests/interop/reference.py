@@ -4,10 +4,10 @@ import time
 from pathlib import Path
 from typing import Final
 
+from model_tests.dialogue import ANY_TIME, read_messages
 from model_tests.interop.load import AUTO_TOPIC, COMMITTED, TOPICS, Sent, SentBatch, Step, derive_load
 from model_tests.interop.peer import CLUSTER, FileSizes
 from model_tests.interop.served import KeyPlaces, Queues, Served, ServedQueue, derive_all_keys
-from model_tests.interop.wire_client import ANY_TIME, read_messages
 from refimpl.real.disk import RealDisk
 from refimpl.store.message_store import MessageStore, open_store
 from refimpl.store.new_message import NewMessage

@@ -1,0 +1,1 @@
+"""Drivers of a native client, run by the Python of its own virtual environment and by nobody else."""
