@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from refimpl.broker.recorder import Recorder
-from refimpl.message_identity import Identity, derive_identity
+from refimpl.message_identity import derive_identity
 from refimpl.store.message_store import Appended, MessageStore
 from refimpl.store.new_message import NewMessage
 from spec.broker.send import STORED, PutStatus
 from spec.history.event import ABSENT, Event
 from spec.history.kind import Kind
 from spec.layout.record_head import RecordHead
+from spec.values.host import Host
 from spec.values.message import derive_tag_code
 from spec.values.message_id import MessageId, encode_message_id
 from spec.values.name import SCHEDULE_TOPIC
@@ -23,6 +24,34 @@ from spec.values.property import TAGS
 
 Stored: TypeAlias = Callable[[PutStatus, Appended, int], None]
 """Hears what became of an append, and when."""
+
+
+class Provenance(NamedTuple):
+    """What the history tells of a record beside its head."""
+
+    store_host: Host
+    reconsume_times: int
+
+
+def derive_append(base: Event, head: RecordHead, provenance: Provenance, delays_ms: tuple[int, ...]) -> Event:
+    """The `append` of a record; `base` says by whom and when."""
+    properties = head.properties()
+    offset_id = encode_message_id(MessageId(provenance.store_host, head.position))
+    identity = derive_identity(properties, provenance.reconsume_times, offset_id)
+    is_delayed = head.topic == SCHEDULE_TOPIC
+    return base._replace(
+        topic=head.topic,
+        queue=head.queue_id,
+        offset=head.queue_offset,
+        position=head.position,
+        message=identity.message,
+        origin=identity.origin,
+        attempt=provenance.reconsume_times,
+        due_ms=derive_tag_code(head.topic, properties, head.stored_at_ms, delays_ms)
+        if is_delayed
+        else ABSENT,
+        tag=properties.get(TAGS, ""),
+    )
 
 
 class _Waiting(NamedTuple):
@@ -71,33 +100,14 @@ class Intake:
             waiting.then(status, waiting.appended, now_ms)
 
     def _record_append(self, message: NewMessage, head: RecordHead, now_ms: int) -> None:
-        properties = head.properties()
-        identity = derive_identity(
-            properties,
-            message.reconsume_times,
-            encode_message_id(MessageId(message.store_host, head.position)),
+        appended = derive_append(
+            self._recorder.event(Kind.APPEND, now_ms),
+            head,
+            Provenance(message.store_host, message.reconsume_times),
+            self._store.settings.delays_ms,
         )
-        is_delayed = head.topic == SCHEDULE_TOPIC
-        delays_ms = self._store.settings.delays_ms
-        event = self._describe(head, identity, now_ms)._replace(
-            attempt=message.reconsume_times,
-            due_ms=derive_tag_code(head.topic, properties, head.stored_at_ms, delays_ms)
-            if is_delayed
-            else ABSENT,
-            tag=properties.get(TAGS, ""),
-        )
-        self._recorder.add(event)
-        self._names[head.position] = event
-
-    def _describe(self, head: RecordHead, identity: Identity, now_ms: int) -> Event:
-        return self._recorder.event(Kind.APPEND, now_ms)._replace(
-            topic=head.topic,
-            queue=head.queue_id,
-            offset=head.queue_offset,
-            position=head.position,
-            message=identity.message,
-            origin=identity.origin,
-        )
+        self._recorder.add(appended)
+        self._names[head.position] = appended
 
     def record_dispatch(self, head: RecordHead, now_ms: int) -> None:
         """The history says that the message can be read."""

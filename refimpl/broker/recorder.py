@@ -31,6 +31,8 @@ class Recorder:
         self.is_on = log is not None
         self.node = node
         self.broker = broker
+        self.log_mark = log.log_mark if log is not None else None
+        """How far an earlier life of the broker has recorded its commit log."""
 
     def event(self, kind: Kind, now_ms: int) -> Event:
         """An event of this broker that says nothing more yet."""

@@ -41,4 +41,11 @@ def open_log(file: HistoryFile, declaration: Declaration, now_ms: int) -> Histor
     if earlier.declaration != encode_declaration(declaration):
         # One run has one set of terms; under others its events would be judged wrongly.
         raise HistoryError(f"{file.path}: its run was recorded under other settings; move it away")
-    return HistoryLog(earlier.run, declaration, file.add, now_ms, next_number=earlier.next_number)
+    return HistoryLog(
+        earlier.run,
+        declaration,
+        file.add,
+        now_ms,
+        next_number=earlier.next_number,
+        log_mark=earlier.log_mark,
+    )

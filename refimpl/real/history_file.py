@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from refimpl.history_log import LogMark
 from spec.history.event import Event
 from spec.history.json_lines import decode_event, encode_event
 from spec.history.kind import Kind
@@ -23,6 +24,7 @@ PIECE_BYTES: Final = 1 << 30
 """A decision: a day of a busy broker, and still a file that tools open."""
 
 _BLOCK: Final = 1 << 16
+_LOG_MARKS: Final = (b'"append"', b'"recover"')
 
 
 class HistoryError(Exception):
@@ -36,6 +38,8 @@ class Earlier(NamedTuple):
     declaration: str
     """The detail of its `begin`."""
     next_number: int
+    log_mark: LogMark | None
+    """None if no broker recorded anything of its log."""
 
 
 def list_pieces(path: Path) -> tuple[Path, ...]:
@@ -135,7 +139,19 @@ def _read_earlier(path: Path) -> Earlier | None:
     last = _decode(path, _read_last_line(pieces[-1]))
     if begin.kind is not Kind.BEGIN or begin.run != last.run:
         raise HistoryError(f"{path}: it holds something else than one run; move it away")
-    return Earlier(begin.run, begin.detail, last.sequence + 1)
+    return Earlier(begin.run, begin.detail, last.sequence + 1, _find_log_mark(path, pieces))
+
+
+def _find_log_mark(path: Path, pieces: list[Path]) -> LogMark | None:
+    """How far the run has recorded the log: found near its end, unless the broker was idle for long."""
+    for piece in reversed(pieces):
+        for line in _iter_backwards(piece):
+            # Most lines are of other kinds, and cheaper to pass over than to decode.
+            if any(mark in line for mark in _LOG_MARKS):
+                event = _decode(path, line)
+                if event.kind in (Kind.APPEND, Kind.RECOVER):
+                    return LogMark(event.position, event.kind is Kind.APPEND)
+    return None
 
 
 def _cut_end(path: Path) -> None:
@@ -157,13 +173,20 @@ def _decode(path: Path, line: bytes) -> Event:
 
 def _read_last_line(path: Path) -> bytes:
     """What stands behind the last line end but one that ends the file."""
-    size = path.stat().st_size
-    line = b""
+    return next(_iter_backwards(path), b"")
+
+
+def _iter_backwards(path: Path) -> Iterator[bytes]:
+    """The lines of a file with their ends, the last one first."""
+    rest = b""
     with path.open("rb") as file:
-        at = size
-        while at and line.count(b"\n", 0, -1) == 0:
+        at = path.stat().st_size
+        while at:
             step = min(_BLOCK, at)
             at -= step
             file.seek(at)
-            line = file.read(step) + line
-    return line[line.rfind(b"\n", 0, -1) + 1 :]
+            first, *lines = (file.read(step) + rest).splitlines(keepends=True)
+            yield from reversed(lines)
+            rest = first
+    if rest:
+        yield rest

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from refimpl.history_log import HistoryLog
+from refimpl.history_log import HistoryLog, LogMark
 from refimpl.real.history_file import HistoryError, HistoryFile, list_pieces, read_lines
 from spec.history.declaration import Declaration, encode_declaration
 from spec.history.event import Event
@@ -103,7 +103,7 @@ def test_a_line_may_be_longer_than_a_block_of_the_reader(tmp_path: Path) -> None
     file, log = _open(path)
     log.add(UP._replace(detail="x" * 200_000))
     file.close()
-    assert HistoryFile(path).earlier == ("run", encode_declaration(DECLARATION), 2)
+    assert HistoryFile(path).earlier == ("run", encode_declaration(DECLARATION), 2, None)
 
 
 def test_half_a_surrogate_pair_of_a_peer_is_kept(tmp_path: Path) -> None:
@@ -148,3 +148,25 @@ def test_a_history_that_cannot_be_written_ends_once(tmp_path: Path) -> None:
     log.add(UP)
     assert file.flush() is None
     file.close()
+
+
+def test_how_far_the_log_was_recorded_is_found_in_any_piece(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    file, log = _open(path, 600)
+    append = Event("", 0, 1, "b", Kind.APPEND, topic="T", broker="b", queue=0, offset=0, message="m")
+    marks = []
+    for event in (
+        append._replace(position=7),
+        append._replace(position=90),
+        Event("", 0, 1, "b", Kind.RECOVER, broker="b", position=200, status="normal"),
+    ):
+        log.add(event)
+        for _ in range(9):
+            log.add(UP)
+            file.flush()
+        again = HistoryFile(path)
+        assert again.earlier is not None
+        marks.append(again.earlier.log_mark)
+        again.close()
+    assert marks == [LogMark(7, is_append=True), LogMark(90, is_append=True), LogMark(200, is_append=False)]
+    assert len(list_pieces(path)) > 2
