@@ -22,7 +22,7 @@ HELLO: Final = Message("Hello", b"hello", 0, {})
 PULL: Final = PullMessageHeader(
     "group", "Hello", QueueId(0), QueueOffset(0), 32, 4, QueueOffset(0), Milliseconds(0), 0, "*"
 )
-HEARTBEAT_LIMIT: Final = BrokerSettings().heartbeat_byte_limit
+BODY_LIMIT: Final = BrokerSettings().json_byte_limit
 INT32: Final = 2**31 - 1
 INT64: Final = 2**63 - 1
 CODES: Final = [code for code in RequestCode if code is not RequestCode.UPDATE_BROKER_CONFIG]
@@ -93,8 +93,11 @@ def test_a_heartbeat_with_a_flood_of_subscriptions_is_refused_and_delays_nobody(
         assert time.monotonic() - began < 1
         (answer,) = flood.read()
     assert answer.code == ResponseCode.SYSTEM_ERROR
-    if len(body) > HEARTBEAT_LIMIT:
-        assert answer.remark == f"a heartbeat has {len(body)} bytes, {HEARTBEAT_LIMIT} are the limit"
+    if len(body) > BODY_LIMIT:
+        excess = (
+            f"a body of {len(body)} bytes is refused, {BODY_LIMIT} are the limit where no message is sent"
+        )
+        assert answer.remark == excess
     else:
         assert answer.remark == f"a heartbeat names {count + 1} groups and subscriptions, 10000 are the limit"
 

@@ -47,7 +47,7 @@ from refimpl.broker.transaction_check import TransactionCheck
 from refimpl.effect import Finish, Severity, Task
 from refimpl.history_log import HistoryLog
 from refimpl.ports import Disk, DiskError
-from refimpl.remoting.request import Handler, Reply, Request
+from refimpl.remoting.request import Handler, Reply, Request, refuse
 from refimpl.remoting.server import ServerCore
 from refimpl.store.message_store import open_store, run_guarded
 from spec.broker.long_poll import derive_sweep_ms
@@ -55,7 +55,7 @@ from spec.history.event import Event
 from spec.history.kind import Kind
 from spec.override import override
 from spec.values.host import Host
-from spec.wire.code import RequestCode
+from spec.wire.code import RequestCode, ResponseCode
 from spec.wire.header.client import ConsumerGroupHeader
 
 TICK_MS: Final = 500
@@ -63,6 +63,14 @@ TICK_MS: Final = 500
 
 RETENTION_MS: Final = 10_000
 """How often expired files are looked for, Apache's `cleanResourceInterval`."""
+
+MESSAGE_CODES: Final = frozenset(
+    {
+        *(RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE),
+        *(RequestCode.SEND_REPLY_MESSAGE, RequestCode.SEND_REPLY_MESSAGE_V2),
+    }
+)
+"""Requests whose bodies are messages."""
 
 ROUNDS: Final = 8
 """How often one turn goes on with what it caused itself; what is left then has a turn of its own."""
@@ -194,8 +202,19 @@ class Broker(ServerCore):
 
     @override
     def handle(self, handler: Handler, request: Request) -> Reply | None:
-        refused = self._access.check(request) if self._access is not None else None
-        return refused if refused is not None else handler(request)
+        refused = self._check_size(request)
+        if refused is None and self._access is not None:
+            refused = self._access.check(request)
+        return handler(request) if refused is None else refused
+
+    def _check_size(self, request: Request) -> Reply | None:
+        """The refusal of a body that would take too long to read; messages are taken as they are."""
+        size, limit = len(request.frame.body), self.settings.json_byte_limit
+        if size <= limit or request.frame.code in MESSAGE_CODES:
+            return None
+        excess = f"a body of {size} bytes is refused, {limit} are the limit where no message is sent"
+        self.note(Severity.WARNING, f"request {request.frame.code} from {request.peer}: {excess}")
+        return refuse(ResponseCode.SYSTEM_ERROR, excess)
 
     @override
     def on_finished(self, task: Task, error: DiskError | None, now_ms: int) -> None:  # noqa: ARG002 - a turn follows

@@ -49,9 +49,6 @@ class ClientDesk:
 
         Clause: broker.member.change-is-told-to-all
         """
-        size, limit = len(request.frame.body), self._parts.settings.heartbeat_byte_limit
-        if size > limit:
-            return self._refuse(request, f"a heartbeat has {size} bytes, {limit} are the limit")
         heartbeat = read_heartbeat(request.frame.body)
         excess = self._find_excess(heartbeat, request.connection)
         if excess is not None:

@@ -25,6 +25,10 @@ START_DELAY_MS: Final = 1_000
 SYNC_MS: Final = 1_000
 """How long the log has to be on disk before the cursors that rest on it are saved."""
 
+FIRST_SAVE_MS: Final = START_DELAY_MS + SYNC_MS
+"""When cursors are saved first: soon, so that a broker which dies again and again does not deliver the
+same messages in each of its lives. Apache waits ten seconds."""
+
 _FIRST: Final = QueueOffset(0)
 
 
@@ -52,7 +56,7 @@ class ScheduleService:
         for number, level in self._levels.items():
             level.load(self._saved.get(number, _FIRST), now_ms)
         self._agenda.at(now_ms + START_DELAY_MS, self._begin)
-        self._agenda.every(now_ms + settings.first_flush_ms, settings.cursor_flush_ms, self._on_flush)
+        self._agenda.every(now_ms + FIRST_SAVE_MS, settings.cursor_flush_ms, self._on_flush)
 
     def _begin(self, now_ms: int) -> None:
         self._is_started = True

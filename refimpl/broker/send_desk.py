@@ -208,9 +208,14 @@ class SendDesk:
             return self._refuse(ResponseCode.MESSAGE_ILLEGAL, "the batch is empty")
         waits = decode_boolean(properties.get(known.WAIT, "true"))
         shared = derive_shared_property_text(properties, self._parts.settings.cluster)
-        first = self._make(send, Placement(header.topic, send.queue_id, properties), "", b"", waits=waits)
+        like = self._make(send, Placement(header.topic, send.queue_id, properties), "", b"", waits=waits)
+        # What `_replace` would do; a batch has many messages.
+        topic, queue_id, _, born_host, store_host, _, _, bits, born_at_ms, times, prepared, _ = like
+        rest = (bits, born_at_ms, times, prepared, waits)
         messages = [
-            first._replace(body=body, flag=flag, property_text=join_property_texts(text, shared))
+            NewMessage(
+                topic, queue_id, body, born_host, store_host, join_property_texts(text, shared), flag, *rest
+            )
             for flag, body, text in entries
         ]
         self._parts.intake.put_batch(

@@ -67,6 +67,6 @@ class BrokerSettings:
     subscription_limit: int = 10_000
     """Groups and subscriptions that one heartbeat may bring, and groups that one connection may be in.
     A decision: Apache has no limit."""
-    heartbeat_byte_limit: int = 2 << 20
-    """The longest heartbeat that is read at all: reading one delays everybody else. A decision: it is
+    json_byte_limit: int = 2 << 20
+    """The longest body that is read as JSON: reading one delays everybody else. A decision: it is
     enough for as many subscriptions."""

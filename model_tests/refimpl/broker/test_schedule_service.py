@@ -111,7 +111,7 @@ def test_a_cursor_is_saved_soon_though_the_log_has_time() -> None:
     # The log is flushed now, and would be again ten seconds later.
     world.connect().send(Message("Other", b"x" * 50_000), 0)
     put_delayed(world, 1, b"x")
-    world.run_for(6_500)
+    world.run_for(8_500)
     flushed = [event for event in world.kinds(Kind.CURSOR) if event.status == "flushed" and event.level == 1]
     assert [event.offset for event in flushed] == [0, 1]
 
@@ -143,6 +143,19 @@ def test_no_crash_loses_a_delayed_message_that_was_on_disk(seed: int, is_sync: b
         world.crash()
     world.run_for(30_000)
     assert set(world.bodies("T")) == expected
+    check_delays(world)
+
+
+@pytest.mark.clause("broker.schedule.saved-cursor")
+def test_a_broker_that_dies_again_and_again_does_not_begin_anew_in_each_life() -> None:
+    world = make_world(is_sync=True)
+    put_delayed(world, 1, b"x")
+    world.run_for(1_500)
+    for _ in range(6):
+        world.run_for(4_000)
+        world.crash()
+    world.run_for(5_000)
+    assert world.bodies("T") == [b"x"]
     check_delays(world)
 
 

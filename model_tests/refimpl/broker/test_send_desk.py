@@ -207,3 +207,11 @@ def test_a_full_disk_refuses_sends_serves_reads_and_takes_messages_again() -> No
     assert client.send(Message("T", b"again"), 0).queue_offset == 1
     assert [body for body, _ in stored(client, "T")] == [b"kept", b"again"]
     world.judge()
+
+
+def test_a_message_may_be_longer_than_what_is_read_as_json() -> None:
+    client = BrokerWorld(BrokerSettings(store=SMALL_STORE, json_byte_limit=20)).connect()
+    assert send(client, make_header("T"), b"x" * 1_000).code == ResponseCode.SUCCESS
+    answer = client.ask(RequestCode.LOCK_BATCH_MQ, None, b"{" * 21)
+    excess = "a body of 21 bytes is refused, 20 are the limit where no message is sent"
+    assert (answer.code, answer.remark) == (ResponseCode.SYSTEM_ERROR, excess)
