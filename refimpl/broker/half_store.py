@@ -163,6 +163,8 @@ class HalfStore:
 
     def on_arrivals(self, arrived: Sequence[RecordHead], now_ms: int) -> None:
         """The history knows the half messages that are stored, as durably as the store promises."""
+        if not (self._copies or self._recorder.is_on):
+            return
         for head in arrived:
             if head.topic != HALF_TOPIC:
                 continue

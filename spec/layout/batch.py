@@ -16,7 +16,7 @@ its properties are joined with those of the request.
 """
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from spec.rejection import Rejection
@@ -63,13 +63,6 @@ def _decode_entry(data: bytes, at: int, *, check_size: bool) -> tuple[BatchEntry
     return BatchEntry(flag, data[body_at : body_at + body_length], property_text), end
 
 
-def _iter_entries(data: bytes, *, check_size: bool) -> Iterator[BatchEntry]:
-    at = 0
-    while at < len(data):
-        entry, at = _decode_entry(data, at, check_size=check_size)
-        yield entry
-
-
 def decode_batch(data: bytes, *, check_size: bool = False) -> tuple[BatchEntry, ...]:
     """The messages in the body of a batch, in order.
 
@@ -77,7 +70,12 @@ def decode_batch(data: bytes, *, check_size: bool = False) -> tuple[BatchEntry, 
 
     Clauses: store.batch.layout, store.batch.size-is-ignored
     """
-    return tuple(_iter_entries(data, check_size=check_size))
+    entries: list[BatchEntry] = []
+    at = 0
+    while at < len(data):
+        entry, at = _decode_entry(data, at, check_size=check_size)
+        entries.append(entry)
+    return tuple(entries)
 
 
 def encode_batch(entries: Iterable[BatchEntry]) -> bytes:
