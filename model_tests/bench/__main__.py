@@ -17,6 +17,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from model_tests.bench.broker import measure_broker_load, measure_broker_memory
 from model_tests.bench.figure import Figure, format_value, measure_ratio, measure_seconds, time_once
 from model_tests.bench.store import measure_append, measure_growth, measure_read, measure_scan
 from model_tests.legal_run import LegalRun
@@ -109,6 +110,8 @@ MEASUREMENTS: Final[tuple[Callable[[], Figure | tuple[Figure, ...]], ...]] = (
     measure_read,
     measure_scan,
     measure_growth,
+    measure_broker_load,
+    measure_broker_memory,
 )
 
 

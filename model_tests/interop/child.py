@@ -42,6 +42,11 @@ class Child:
             )
 
     @property
+    def process_id(self) -> int:
+        """By which the system knows it."""
+        return self._process.pid
+
+    @property
     def is_running(self) -> bool:
         """Whether the process has not ended."""
         return self._process.poll() is None

@@ -297,7 +297,7 @@ class FrameReader:
         if there >= PREFIX_LENGTH:
             length: int = _PREFIX.unpack_from(buffer, start)[0]
             size = length + LENGTH_FIELD
-            if PREFIX_LENGTH <= size <= there:
+            if size <= there:
                 # Whether a whole frame is a legal one, its decoder says.
                 return size
         check_prefix(bytes(buffer[start : start + _TELLING]), self._frame_limit)

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from model_tests.spec.values.test_host import hosts
 from spec.rejection import Rejection
-from spec.values.host import host_of
+from spec.values.host import Host, host_of
 from spec.values.message_id import (
     MessageId,
     UniqueId,
@@ -12,6 +12,7 @@ from spec.values.message_id import (
     decode_unique_id,
     derive_elapsed_ms,
     encode_message_id,
+    encode_message_ids,
     encode_unique_id,
     join_message_ids,
     split_message_ids,
@@ -68,6 +69,23 @@ def test_refused_offset_id_says_where_and_why(text: str, position: int, reason: 
 @given(st.lists(identifiers, min_size=1, max_size=4))
 def test_ids_of_a_batch_are_joined_by_commas(batch: list[MessageId]) -> None:
     assert split_message_ids(join_message_ids(batch)) == tuple(batch)
+
+
+@pytest.mark.clause("store.id.batch-ids-joined")
+@given(hosts, st.lists(st.builds(CommitLogPosition, st.integers(0, 2**63 - 1)), max_size=4))
+def test_a_batch_of_one_broker_has_the_ids_of_its_messages(
+    host: Host, positions: list[CommitLogPosition]
+) -> None:
+    identifiers = [MessageId(host, position) for position in positions]
+    assert encode_message_ids(host, positions) == join_message_ids(identifiers)
+
+
+@pytest.mark.clause("store.id.offset-id-layout")
+@pytest.mark.parametrize("wrong", [-1, 2**63])
+def test_a_batch_with_a_position_where_no_record_can_stand_has_no_id(wrong: int) -> None:
+    positions = [CommitLogPosition(0), CommitLogPosition(wrong)]
+    with pytest.raises(Rejection, match=f"no record stands at {wrong}"):
+        encode_message_ids(host_of("127.0.0.1", 1), positions)
 
 
 @pytest.mark.clause("store.id.batch-ids-joined")

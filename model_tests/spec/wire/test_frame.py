@@ -88,6 +88,28 @@ def test_the_reader_gives_the_same_frames_for_every_cut(frames: list[Frame], dat
     assert (found, reader.position, reader.waiting) == (frames, len(stream), 0)
 
 
+@pytest.mark.clause("wire.frame.any-cut")
+@given(st.lists(FRAMES, max_size=6), st.data())
+def test_the_reader_holds_what_was_fed_and_not_taken_whenever_frames_are_taken(
+    frames: list[Frame], data: st.DataObject
+) -> None:
+    stream = b"".join(map(encode_frame, frames))
+    reader = FrameReader()
+    found: list[Frame] = []
+    fed = 0
+    while fed < len(stream):
+        end = data.draw(st.integers(fed + 1, len(stream)))
+        reader.feed(stream[fed:end])
+        fed = end
+        for _ in range(data.draw(st.integers(0, 3))):
+            frame = reader.take()
+            found += [frame] if frame is not None else []
+            taken = sum(len(encode_frame(one)) for one in found)
+            assert (reader.position, reader.waiting) == (taken, fed - taken)
+    assert [*found, *reader.frames()] == frames
+    reader.finish()
+
+
 @pytest.mark.clause("wire.frame.any-cut", "wire.frame.refusal-ends-stream")
 @given(st.lists(FRAMES, max_size=2), st.binary(min_size=8, max_size=30), st.integers(1, 9))
 def test_the_reader_refuses_at_the_same_place_for_every_cut(
