@@ -15,6 +15,7 @@ from model_tests.interop.artifact import Jars
 from model_tests.interop.child import Child, find_broker_port
 from model_tests.interop.peer import NOTHING_CHOSEN, run_apache
 from model_tests.interop.wire_client import WireClient
+from refimpl.real.history_file import read_lines
 from spec.guarantees.judge import judge_history
 from spec.guarantees.verdict import Judgement, Verdict
 from spec.history.json_lines import decode_events
@@ -99,8 +100,7 @@ def run_target(
 
 def judge_file(history: Path) -> list[Judgement]:
     """What each guarantee says about a recorded history."""
-    with history.open(encoding="utf-8") as lines:
-        return judge_history(list(decode_events(lines)))
+    return judge_history(list(decode_events(read_lines(history))))
 
 
 def check_history(history: Path) -> None:
