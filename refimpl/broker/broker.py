@@ -33,7 +33,7 @@ from refimpl.broker.producer_registry import ProducerRegistry
 from refimpl.broker.pull_desk import PullDesk
 from refimpl.broker.query_desk import QueryDesk
 from refimpl.broker.recorder import Recorder
-from refimpl.broker.registration import Registration
+from refimpl.broker.registration import Outward, Registration
 from refimpl.broker.reply_desk import ReplyDesk
 from refimpl.broker.resume_check_desk import ResumeCheckDesk
 from refimpl.broker.schedule_service import ScheduleService
@@ -144,7 +144,8 @@ class Broker(ServerCore):
             peers=self.peers,
         )
         administration = Administration(parts, doors, now_ms)
-        self.registration = Registration(parts, self, administration.filter_servers.addresses)
+        outward = Outward(self.agenda, self.connect, self.call)
+        self.registration = Registration(parts, outward, administration.filter_servers.addresses)
         for desk in (
             SendDesk(parts, self.halves.prepare),
             SendBackDesk(parts),

@@ -8,12 +8,12 @@ version, so the version is advanced before it is told everything again.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from refimpl.agenda import Agenda
 from refimpl.broker.parts import BrokerParts
 from refimpl.effect import Severity
-from refimpl.remoting.calls import Continuation
+from refimpl.remoting.outward import Call
 from spec.broker.topic import TopicConfig
 from spec.nameserver.liveness import clamp_register_period_ms
 from spec.nameserver.route import derive_queue_data
@@ -35,26 +35,13 @@ RECONNECT_MS: Final = 1_000
 """Pause before a connection that ended is asked for again; a decision."""
 
 
-class Outward(Protocol):
+class Outward(NamedTuple):
     """The ways out that registration needs of its core."""
 
     agenda: Agenda
-
-    def connect(self, address: str) -> int:
-        """A connection is asked for."""
-
-    def call(
-        self,
-        connection: int,
-        code: int,
-        fields: dict[str, str] | None,
-        body: bytes,
-        *,
-        now_ms: int,
-        timeout_ms: int,
-        then: Continuation,
-    ) -> None:
-        """The peer is asked something."""
+    connect: Callable[[str], int]
+    """Asks for a connection to an address; its number."""
+    call: Call
 
 
 FilterServers: TypeAlias = Callable[[int], tuple[str, ...]]

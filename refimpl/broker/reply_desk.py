@@ -6,12 +6,12 @@ both are over. A code of 0 says that the asker has it, not that it is stored.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from refimpl.broker.intake import is_stored
 from refimpl.broker.parts import BrokerParts
 from refimpl.broker.producer_registry import ProducerRegistry
-from refimpl.remoting.calls import Continuation
+from refimpl.remoting.outward import Call
 from refimpl.remoting.request import Handler, Reply, Request
 from refimpl.store.message_store import Appended
 from refimpl.store.new_message import NewMessage
@@ -41,23 +41,6 @@ from spec.wire.header.send import (
     SendRefusalHeader,
 )
 from spec.wire.reply import BusyReason, is_success
-
-
-class Call(Protocol):
-    """Asks the client at the other end of a connection."""
-
-    def __call__(
-        self,
-        connection: int,
-        code: int,
-        fields: dict[str, str] | None,
-        body: bytes,
-        *,
-        now_ms: int,
-        timeout_ms: int,
-        then: Continuation,
-    ) -> None:
-        """`then` hears the answer, or that there is none."""
 
 
 class _Sent(NamedTuple):
