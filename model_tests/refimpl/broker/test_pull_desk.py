@@ -233,7 +233,9 @@ def test_beyond_its_limit_the_broker_answers_at_once_instead_of_holding() -> Non
     fill(client, 1)
     client.caller.request(RequestCode.PULL_MESSAGE, make_pull(1, sys_flag=HELD))
     world.run_for(50)
+    before = world.world.now_ms
     assert pull(client, make_pull(1, sys_flag=HELD)) == (19, "OFFSET_OVERFLOW_ONE", (1, 0, 1))
+    assert world.world.now_ms - before < 50
 
 
 @pytest.mark.clause("broker.offset.pull-commits-once")

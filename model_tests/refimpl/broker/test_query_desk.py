@@ -4,6 +4,7 @@ import pytest
 
 from model_tests.dialogue import RefusedError
 from model_tests.refimpl.broker.broker_world import BrokerWorld, Client
+from refimpl.broker import query_desk
 from spec.values.message import Message
 from spec.values.message_id import decode_message_id
 from spec.values.units import Milliseconds, QueueId
@@ -32,6 +33,13 @@ def test_messages_are_found_by_key_and_by_unique_key() -> None:
     assert [message.body for message in client.query("T", "U3", is_unique_key=True)] == [b"3"]
     assert client.query("T", "none") == ()
     assert client.query("Other", "all") == ()
+
+
+def test_an_answer_is_bounded_and_holds_one_message_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, client = filled()
+    monkeypatch.setattr(query_desk, "BODY_LIMIT", 1)
+    assert len(client.query("T", "all")) == 1
+    assert len(client.query("T", "k2")) == 1
 
 
 def test_a_message_is_viewed_by_its_place_and_by_no_other() -> None:

@@ -6,16 +6,24 @@ import pytest
 
 from model_tests.dialogue import Dialogue
 from model_tests.refimpl.broker.broker_world import NODE, SMALL_STORE, BrokerWorld, Client
+from refimpl.agenda import Agenda
+from refimpl.broker.registration import Outward, Registration
 from refimpl.broker.settings import BrokerSettings
 from refimpl.nameserver.name_server import NameServer
 from refimpl.nameserver.settings import NameServerSettings
+from refimpl.remoting.calls import Continuation
 from spec.broker.topic import READ, TopicConfig
 from spec.nameserver.route import QueueData
 from spec.values.host import Host, host_of
 from spec.values.message import Message
+from spec.wire.body.registration import RegisterBrokerBody
+from spec.wire.code import RequestCode
+from spec.wire.frame import Frame
 
 FIRST, SECOND = host_of("127.0.0.1", 9876), host_of("127.0.0.1", 9877)
 NAMED = BrokerSettings(store=SMALL_STORE, name_servers=(str(FIRST), str(SECOND)))
+
+NAMED_ONCE = BrokerSettings(store=SMALL_STORE, name_servers=(str(FIRST),))
 
 
 class RegisteredWorld(BrokerWorld):
@@ -108,3 +116,40 @@ def test_a_broker_that_stops_is_in_no_route_any_more() -> None:
 def test_a_compressed_registration_leads_to_the_same_routes() -> None:
     world = started(replace(NAMED, is_register_compressed=True))
     assert world.route(FIRST, "BenchmarkTest") == (QueueData(NODE, 1024, 1024, 6),)
+
+
+def test_a_name_server_that_missed_news_is_told_everything_under_a_new_version() -> None:
+    # It took the later news and knows their version, so under that version it would not look again.
+    world = BrokerWorld()
+    told: list[tuple[RegisterBrokerBody, Continuation]] = []
+
+    def call(
+        connection: int,
+        code: int,
+        fields: dict[str, str] | None,
+        body: bytes,
+        *,
+        now_ms: int,
+        timeout_ms: int,
+        then: Continuation,
+    ) -> None:
+        assert (connection, code, timeout_ms) == (-1, RequestCode.REGISTER_BROKER, 6_000)
+        assert fields is not None
+        assert now_ms in (1, 30_001)
+        told.append((RegisterBrokerBody.decode(body), then))
+
+    agenda, parts = Agenda(), replace(world.broker.parts, settings=NAMED_ONCE)
+    registration = Registration(parts, Outward(agenda, lambda _: -1, call), lambda _: ())
+    registration.start(1)
+    registration.on_open(-1, 1)
+    told[0][1](Frame(0), 1)
+    for name in ("Lost", "Taken"):
+        parts.topics.put(TopicConfig(name), 1)
+        registration.end_turn(1)
+    told[1][1](None, 1)
+    told[2][1](Frame(0), 1)
+    agenda.run_due(30_001)
+    tables = [body.topic_config_serialize_wrapper for body, _ in told]
+    assert [sorted(table.topic_config_table) for table in tables[1:3]] == [["Lost"], ["Taken"]]
+    assert {"Lost", "Taken", "BenchmarkTest"} <= set(tables[3].topic_config_table)
+    assert tables[2].data_version.counter < tables[3].data_version.counter

@@ -7,6 +7,7 @@ import pytest
 
 from model_tests.dialogue import PRODUCER_GROUP, Pulled
 from model_tests.refimpl.broker.broker_world import SMALL_STORE, SYNC_STORE, BrokerWorld, Client
+from refimpl.broker import group_table, topic_table
 from refimpl.broker.settings import BrokerSettings
 from spec.broker.topic import READ, READ_WRITE, TopicConfig
 from spec.history.kind import Kind
@@ -15,8 +16,9 @@ from spec.values.message import Message
 from spec.values.property import decode_properties, encode_properties
 from spec.values.units import ByteCount, Milliseconds, QueueId, QueueOffset
 from spec.wire.code import RequestCode, ResponseCode
-from spec.wire.frame import Frame
+from spec.wire.frame import Frame, encode_frame
 from spec.wire.header.send import SendMessageHeader, SendMessageResponseHeader
+from spec.wire.header.table import REQUEST_HEADERS
 
 MARKS = {"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"}
 
@@ -172,12 +174,15 @@ def test_with_synchronous_flush_the_answer_waits_for_the_disk_and_survives_a_cra
     assert judged["STO-1"].exercised
 
 
-def test_a_send_that_does_not_wait_is_answered_before_the_flush() -> None:
+@pytest.mark.parametrize(("wait", "waiting"), [("false", 0), ("true", 1)])
+def test_only_a_send_that_waits_is_answered_after_the_flush(wait: str, waiting: int) -> None:
     world = BrokerWorld(BrokerSettings(store=SYNC_STORE))
     client = world.connect()
-    opaque = client.caller.request(310, make_header("T", properties="WAIT\x01false"), b"x")
-    world.run_for(9)
-    assert opaque in client.caller.replies
+    client.caller.request(310, make_header("T", properties=f"WAIT\x01{wait}"), b"x")
+    while not world.kinds(Kind.APPEND):
+        world.run_for(1)
+    # The flush takes a millisecond at least, and the message was stored in this one.
+    assert world.broker.parts.intake.waiting_count == waiting
 
 
 @pytest.mark.clause("wire.reply.busy")
@@ -185,13 +190,32 @@ def test_a_broker_with_too_many_sends_in_hand_says_that_it_is_busy() -> None:
     world = BrokerWorld(BrokerSettings(store=SYNC_STORE, waiting_send_limit=2))
     client = world.connect()
     client.send(Message("T", b"first"), 0)
-    opaques = [client.caller.request(310, make_header("T"), b"%d" % number) for number in range(5)]
-    answers = [client.caller.await_reply(opaque) for opaque in opaques]
-    assert [answer.code for answer in answers].count(ResponseCode.SYSTEM_BUSY) >= 1
-    busy = next(answer for answer in answers if answer.code == ResponseCode.SYSTEM_BUSY)
-    assert (busy.remark or "").startswith("[OVERLOAD]")
-    acknowledged = [answer for answer in answers if answer.code == ResponseCode.SUCCESS]
-    assert len(stored(client, "T")) == 1 + len(acknowledged)
+    fields = REQUEST_HEADERS[310].encode(make_header("T"))
+    frames = [Frame(310, opaque=900 + number, extension_fields=fields, body=b"x") for number in range(5)]
+    client.caller.send_bytes(b"".join(map(encode_frame, frames)))  # all of one turn
+    answers = [client.caller.await_reply(frame.opaque) for frame in frames]
+    assert [answer.code for answer in answers] == [0, 0, *[ResponseCode.SYSTEM_BUSY] * 3]
+    assert (answers[2].remark or "").startswith("[OVERLOAD]")
+    assert len(stored(client, "T")) == 3
+
+
+def test_a_batch_cannot_go_to_a_retry_topic() -> None:
+    world = BrokerWorld()
+    body = encode_batch([BatchEntry(0, b"x", "")])
+    answer = send(world.connect(), make_header("%RETRY%g", batch=True), body, 320)
+    assert (answer.code, answer.remark) == (13, "a batch cannot go to a retry topic")
+    assert world.kinds(Kind.APPEND) == []
+
+
+def test_made_up_topics_and_groups_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = BrokerWorld()
+    client = world.connect()
+    monkeypatch.setattr(topic_table, "TOPIC_LIMIT", len(world.broker.parts.topics.all()) + 1)
+    monkeypatch.setattr(group_table, "GROUP_LIMIT", len(world.broker.parts.groups.all()) + 1)
+    codes = [send(client, make_header(topic)).code for topic in ("T1", "T2", "T1")]
+    assert codes == [0, ResponseCode.TOPIC_NOT_EXIST, 0]
+    groups = [world.broker.parts.groups.find(group, 1) is not None for group in ("g1", "g2", "g1")]
+    assert groups == [True, False, True]
 
 
 def test_a_full_disk_refuses_sends_serves_reads_and_takes_messages_again() -> None:
